@@ -1,0 +1,43 @@
+"""Everything PuzzleMark raises on purpose.
+
+PuzzleMarkError
+├── UsageError              the call itself is wrong: an option, a name, a combination
+├── CorpusError             a dataset cannot be read or written as asked
+├── ManifestError           a manifest cannot be read, or is not the dataset's
+│   └── EditMismatch        the bytes to replace are not there
+├── SecretError             the secret is missing, too short or unreadable
+├── UnparsableSnippet       the code has syntax errors
+└── UnsafeRename            a rename could change behaviour
+"""
+
+
+class PuzzleMarkError(Exception):
+    """Base of all our errors; its message says what, where, and what to do."""
+
+
+class UsageError(PuzzleMarkError):
+    """The call itself is wrong."""
+
+
+class CorpusError(PuzzleMarkError):
+    """A dataset cannot be read or written as asked."""
+
+
+class ManifestError(PuzzleMarkError):
+    """A manifest cannot be read, or belongs to another dataset."""
+
+
+class EditMismatch(ManifestError):
+    """The bytes that an edit replaces are not where it expects them."""
+
+
+class SecretError(PuzzleMarkError):
+    """The secret is missing, too short or unreadable; never shows the secret."""
+
+
+class UnparsableSnippet(PuzzleMarkError):
+    """The code has syntax errors."""
+
+
+class UnsafeRename(PuzzleMarkError):
+    """A rename was refused because behaviour could change."""

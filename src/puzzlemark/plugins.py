@@ -1,0 +1,37 @@
+"""Plug-in rooms: one file per variant, found by its file name.
+
+`load("languages", "python")` imports `puzzlemark.languages.python`. A third party adds a variant with
+an entry point in the group `puzzlemark.<room>`, whose value names a module of the same shape.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from puzzlemark.errors import UsageError
+
+NOT_VARIANTS = frozenset({"base", "__main__"})
+
+
+@cache
+def names(room: str) -> tuple[str, ...]:
+    """The variants in a room, sorted: `names("languages") -> ("java", "python")`."""
+    package = importlib.import_module(f"puzzlemark.{room}")
+    ours = (m.name for m in pkgutil.iter_modules(package.__path__))
+    theirs = (point.name for point in entry_points(group=f"puzzlemark.{room}"))
+    return tuple(sorted({name for name in (*ours, *theirs) if name not in NOT_VARIANTS}))
+
+
+@cache
+def load(room: str, name: str) -> ModuleType:
+    """Import one variant; an unknown name is an error that lists the known ones."""
+    if name not in names(room):
+        known = ", ".join(names(room))
+        raise UsageError(f"no {name!r} among {room}; known: {known}")
+    for point in entry_points(group=f"puzzlemark.{room}", name=name):
+        module = point.load()
+        assert isinstance(module, ModuleType), f"{point.value} is not a module"
+        return module
+    return importlib.import_module(f"puzzlemark.{room}.{name}")
