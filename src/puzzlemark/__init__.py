@@ -1,3 +1,69 @@
-"""PuzzleMark: watermark a code dataset, and prove later that a model was trained on it."""
+"""PuzzleMark: watermark a code dataset, and prove later that a model was trained on it.
+
+    import puzzlemark as pm
+
+    pm.embed("train.jsonl.gz", "marked.jsonl.gz", "marks.jsonl.gz", mark="U1")
+    pm.revert("marked.jsonl.gz", "marks.jsonl.gz", "original.jsonl.gz")
+
+Names are loaded when they are first used, so that importing costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from puzzlemark.corpora.base import open_corpus as read
+    from puzzlemark.embedding.manifest import Manifest, load_manifest
+    from puzzlemark.embedding.run import Summary, apply, embed, revert
+    from puzzlemark.errors import PuzzleMarkError
+    from puzzlemark.features.measure import measure
+    from puzzlemark.snippet import Edit, Snippet
+    from puzzlemark.syntax.tree import parse
+    from puzzlemark.syntax.variables import functions
+    from puzzlemark.watermarks.base import Mark, Refusal
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Edit": "snippet",
+    "Manifest": "embedding.manifest",
+    "Mark": "watermarks.base",
+    "PuzzleMarkError": "errors",
+    "Refusal": "watermarks.base",
+    "Snippet": "snippet",
+    "Summary": "embedding.run",
+    "apply": "embedding.run",
+    "embed": "embedding.run",
+    "functions": "syntax.variables",
+    "load_manifest": "embedding.manifest",
+    "measure": "features.measure",
+    "parse": "syntax.tree",
+    "read": "corpora.base:open_corpus",
+    "revert": "embedding.run",
+}
+__all__ = [  # noqa: PLE0604
+    "Edit",
+    "Manifest",
+    "Mark",
+    "PuzzleMarkError",
+    "Refusal",
+    "Snippet",
+    "Summary",
+    "apply",
+    "embed",
+    "functions",
+    "load_manifest",
+    "measure",
+    "parse",
+    "read",
+    "revert",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'puzzlemark' has no attribute {name!r}")
+    module, _, inner = _HOMES[name].partition(":")
+    value = getattr(importlib.import_module(f"puzzlemark.{module}"), inner or name)
+    globals()[name] = value
+    return value

@@ -1,7 +1,8 @@
 """Plug-in rooms: one file per variant, found by its file name.
 
-`load("languages", "python")` imports `puzzlemark.languages.python`. A third party adds a variant with
-an entry point in the group `puzzlemark.<room>`, whose value names a module of the same shape.
+`load("languages", "python")` imports `puzzlemark.languages.python`. A third party adds a variant
+with an entry point in the group `puzzlemark.<room>`, whose value names a module of the same shape.
+A file called `base`, or with a leading underscore, is shared by the variants and is none itself.
 """
 
 import importlib
@@ -12,8 +13,6 @@ from types import ModuleType
 
 from puzzlemark.errors import UsageError
 
-NOT_VARIANTS = frozenset({"base", "__main__"})
-
 
 @cache
 def names(room: str) -> tuple[str, ...]:
@@ -21,7 +20,7 @@ def names(room: str) -> tuple[str, ...]:
     package = importlib.import_module(f"puzzlemark.{room}")
     ours = (m.name for m in pkgutil.iter_modules(package.__path__))
     theirs = (point.name for point in entry_points(group=f"puzzlemark.{room}"))
-    return tuple(sorted({name for name in (*ours, *theirs) if name not in NOT_VARIANTS}))
+    return tuple(sorted({name for name in (*ours, *theirs) if _is_variant(name)}))
 
 
 @cache
@@ -35,3 +34,7 @@ def load(room: str, name: str) -> ModuleType:
         assert isinstance(module, ModuleType), f"{point.value} is not a module"
         return module
     return importlib.import_module(f"puzzlemark.{room}.{name}")
+
+
+def _is_variant(name: str) -> bool:
+    return name != "base" and not name.startswith("_")

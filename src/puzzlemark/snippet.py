@@ -38,9 +38,8 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
     for edit in sorted(edits):
         if edit.start < at or source[edit.start : edit.end] != edit.old:
             found = source[edit.start : edit.end].decode("utf-8", "replace")
-            raise EditMismatch(
-                f"byte {edit.start}: expected {edit.old.decode('utf-8', 'replace')!r}, found {found!r}"
-            )
+            expected = edit.old.decode("utf-8", "replace")
+            raise EditMismatch(f"byte {edit.start}: expected {expected!r}, found {found!r}")
         pieces += (source[at : edit.start], edit.new)
         at = edit.end
     pieces.append(source[at:])

@@ -1,0 +1,130 @@
+"""Functions per second of each stage, one after the other in one run: `speed.py CORPUS`.
+
+The first table is CPU time of one core in this process. The second is wall-clock time of the worker
+processes: the survey (read, parse, measure) beside the whole of `embed`. Compare the ratios: the
+absolute numbers depend on the machine and on what else runs on it.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import puzzlemark as pm
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.embedding.survey import Look, parse_entry, survey
+from puzzlemark.engines.base import available_cores, make
+from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.features.measure import measure
+from puzzlemark.snippet import Snippet, apply_edits
+from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.watermarks.universal import Universal
+
+CODE_SEARCH_NET = 412_178  # functions in the Python training set that the paper marks
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("corpus", help="JSONL, JSONL.gz or Parquet")
+    parser.add_argument("--language", help="of the records, where no column says it")
+    parser.add_argument("--sample", type=int, default=10_000, help="functions for the first table")
+    parser.add_argument("--workers", type=int, default=available_cores())
+    parser.add_argument("--repeat", type=int, default=1, help="runs of the second table; best one")
+    options = parser.parse_args()
+    corpus = open_corpus(options.corpus, language=options.language)
+    measure_stages(sample_of(corpus, options.sample))
+    measure_embed(corpus, options)
+
+
+def sample_of(corpus: Corpus, size: int) -> list[Snippet]:
+    """Evenly spread parsable snippets."""
+    step = max(1, corpus.count() // size)
+    snippets: list[Snippet] = []
+    for entry in corpus.entries():
+        if entry.row % step or len(snippets) == size:
+            continue
+        try:
+            snippets.append(parse_entry(entry, None).snippet)
+        except UnparsableSnippet:
+            continue
+    return snippets
+
+
+def measure_stages(snippets: list[Snippet]) -> None:
+    universal = Universal()
+
+    def plan_and_apply(tree: Tree) -> None:
+        mark = universal.plan(tree, "paper")
+        if isinstance(mark, pm.Mark):
+            apply_edits(tree.code, mark.edits)
+
+    stages: dict[str, Callable[[Snippet], object]] = {
+        "parse only": parse,
+        "parse + ten features": lambda snippet: measure(parse(snippet)),
+        "parse + plan + apply": lambda snippet: plan_and_apply(parse(snippet)),
+    }
+    rates = {name: len(snippets) / cpu_seconds(stage, snippets) for name, stage in stages.items()}
+    print(f"\n{len(snippets):,} functions, one core, CPU time\n")
+    print("| stage | functions/s | share of parse only |\n|---|---|---|")
+    for name, rate in rates.items():
+        print(f"| {name} | {rate:,.0f} | {rate / rates['parse only']:.2f} |")
+
+
+def cpu_seconds(stage: Callable[[Snippet], object], snippets: list[Snippet]) -> float:
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        for snippet in snippets:
+            stage(snippet)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def measure_embed(corpus: Corpus, options: argparse.Namespace) -> None:
+    runs: dict[str, Callable[[Path], object]] = {
+        "survey (read, parse, measure)": lambda _: survey_once(corpus, options.workers),
+        "embed, universal": lambda place: embed_once(corpus, options, place, "universal"),
+        "embed, fixed_prefix:prefix=key": lambda place: embed_once(
+            corpus, options, place, "fixed_prefix:prefix=key"
+        ),
+    }
+    records = corpus.count()
+    seconds = {name: min(wall(run) for _ in range(options.repeat)) for name, run in runs.items()}
+    first = next(iter(seconds.values()))
+    print(f"\n{records:,} records, {options.workers} workers, wall-clock time\n")
+    print(f"| run | seconds | records/s | times the survey | for {CODE_SEARCH_NET:,} |")
+    print("|---|---|---|---|---|")
+    for name, spent in seconds.items():
+        rate, times = records / spent, spent / first
+        scaled = CODE_SEARCH_NET / rate
+        print(f"| {name} | {spent:.1f} | {rate:,.0f} | {times:.2f} | {scaled:.0f} s |")
+
+
+def wall(run: Callable[[Path], object]) -> float:
+    with tempfile.TemporaryDirectory() as place:
+        start = time.perf_counter()
+        run(Path(place))
+        return time.perf_counter() - start
+
+
+def survey_once(corpus: Corpus, workers: int) -> None:
+    with closing(make(workers)) as engine:
+        survey(corpus, Look(), engine)
+
+
+def embed_once(corpus: Corpus, options: argparse.Namespace, place: Path, watermark: str) -> None:
+    name = corpus.path.name if corpus.path.is_file() else "marked"
+    pm.embed(
+        options.corpus,
+        place / name,
+        watermark=watermark,
+        language=options.language,
+        secret_file=place / "secret",
+        workers=options.workers,
+    )
+
+
+if __name__ == "__main__":
+    main()

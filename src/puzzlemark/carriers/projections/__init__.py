@@ -1,0 +1,1 @@
+"""Projections: one file per way to make one number, the complexity, of a row of features."""

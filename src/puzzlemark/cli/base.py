@@ -1,0 +1,150 @@
+"""What the commands share: one way to print, to show progress, and to fail."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from puzzlemark.errors import PuzzleMarkError, UsageError
+
+if TYPE_CHECKING:
+    from puzzlemark.embedding.run import Summary
+
+Report = Callable[[str, int, int | None], None]  # stage, done, of how many
+Command = TypeVar("Command", bound=Callable[..., None])
+
+# Options that mean the same in every command that has them.
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
+]
+CodeColumn = Annotated[
+    str | None, typer.Option(help="Column with the code. [default: recognised by its name]")
+]
+IdColumn = Annotated[
+    str | None, typer.Option(help="Column with the record's id. [default: recognised by its name]")
+]
+LanguageColumn = Annotated[
+    str | None, typer.Option(help="Column with the language. [default: recognised by its name]")
+]
+Language = Annotated[
+    str | None, typer.Option(help="Language of the records that do not say it: python or java.")
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Worker processes. [default: one for each core]", min=1)
+]
+Dataset = Annotated[
+    str,
+    typer.Argument(metavar="INPUT", help="JSONL, JSONL.gz or Parquet: a file, a folder or a glob."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what stands at the output path.")]
+
+
+def errors_console() -> Console:
+    """Standard error, for progress and messages: standard output is for results."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def output_console() -> Console:
+    """Standard output, coloured on a terminal only."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def guarded(command: Command) -> Command:
+    """Turn our errors into one sentence and an exit code: 2 for a wrong call, 1 for the rest."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except PuzzleMarkError as exc:
+            errors_console().print(f"[bold red]error:[/] {_plain(str(exc))}")
+            raise typer.Exit(2 if isinstance(exc, UsageError) else 1) from exc
+        except KeyboardInterrupt as exc:
+            errors_console().print("interrupted; nothing was written")
+            raise typer.Exit(130) from exc
+        except BrokenPipeError as exc:  # the reader of our output, such as `head`, has gone
+            sys.stderr.close()
+            raise typer.Exit(0) from exc
+
+    return run  # type: ignore[return-value]
+
+
+@contextmanager
+def progress(enabled: bool = True) -> Iterator[Report]:
+    """A progress bar for each stage, on a terminal only; elsewhere nothing is printed."""
+    console = errors_console()
+    if not (enabled and console.is_terminal):
+        yield lambda _stage, _done, _total: None
+        return
+    bars = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )
+    tasks: dict[str, TaskID] = {}
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total)
+        bars.update(tasks[stage], completed=done, total=total)
+
+    with bars:
+        yield report
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def print_summary(summary: "Summary") -> None:
+    """What a run did, in words."""
+    console = output_console()
+    name = summary.action
+    verb = {"embed": "marked", "apply": "marked", "revert": "reverted"}[name]
+    console.print(
+        f"[bold]{verb} {summary.marked:,} of {summary.records:,} records[/] ({summary.rate:.2%})"
+    )
+    if name == "embed":
+        details = {key: count for key, count in summary.counts.items() if key != "marked"}
+        for key, count in details.items():
+            console.print(f"  {count:>9,}  {key}")
+        console.print("records kept as they were:")
+        for reason, count in summary.kept.items():
+            console.print(f"  {count:>9,}  {_plain(reason)}")
+    for column, count in summary.recomputed.items():
+        console.print(f"recomputed column {_plain(column)!r} in {count:,} records")
+    console.print(f"dataset   {_plain(summary.output)}")
+    private = " (private: keep it)" if name == "embed" else ""
+    console.print(f"manifest  {_plain(summary.manifest)}{private}")
+    console.print(f"digest    {summary.output_digest}")
+    for message in summary.warnings:
+        warn(message)
+
+
+def warn(message: str) -> None:
+    """A warning on standard error."""
+    errors_console().print(f"[yellow]warning:[/] {_plain(message)}")
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,116 @@
+"""`puzzlemark embed`: a dataset goes in, a watermarked dataset comes out."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from puzzlemark.cli.base import (
+    AsJson,
+    CodeColumn,
+    Dataset,
+    Force,
+    IdColumn,
+    Language,
+    LanguageColumn,
+    Workers,
+    print_json,
+    print_summary,
+    progress,
+)
+
+
+def run(
+    dataset: Dataset,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the marked dataset goes.")],
+    manifest: Annotated[
+        Path | None,
+        typer.Option(help="Where the private manifest goes. [default: OUTPUT.manifest.jsonl.gz]"),
+    ] = None,
+    mark: Annotated[
+        str | None,
+        typer.Option(help="One of the paper's marks: P1, P2, U1 (Python), P3, P4, U2 (Java)."),
+    ] = None,
+    watermark: Annotated[
+        str | None,
+        typer.Option(
+            help="A watermark with settings: fixed_prefix:prefix=key. [default: universal]"
+        ),
+    ] = None,
+    policy: Annotated[
+        Literal["paper", "safe"],
+        typer.Option(help="paper: parameters may be renamed. safe: nothing visible outside is."),
+    ] = "paper",
+    order: Annotated[
+        Literal["keyed", "dataset"],
+        typer.Option(help="Walk carriers in secret order (keyed) or as they stand (dataset)."),
+    ] = "keyed",
+    tau: Annotated[
+        float, typer.Option(help="Leave out this share of the least suitable snippets.")
+    ] = 0.35,
+    min_rate: Annotated[
+        float, typer.Option(help="Bring the prefix into snippets without it up to this rate.")
+    ] = 0.01,
+    max_rate: Annotated[
+        float, typer.Option(help="Never mark more than this share of records.")
+    ] = 0.05,
+    features: Annotated[
+        str | None,
+        typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
+    ] = None,
+    projection: Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")] = "pca",
+    language: Language = None,
+    code_column: CodeColumn = None,
+    id_column: IdColumn = None,
+    language_column: LanguageColumn = None,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the secret; made (mode 0600) when missing. Without it: the variable "
+            "PUZZLEMARK_SECRET, else ~/.config/puzzlemark/secret."
+        ),
+    ] = None,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Watermark a dataset; keep the manifest secret.
+
+    The output is the same dataset: same records, order, fields, shards and compression. In the
+    carriers one local variable is renamed to the concatenation of two others. The manifest is what
+    lets you verify a model later, and take every mark out again; it is written with mode 0600.
+
+    [bold]Examples[/]
+
+    puzzlemark embed train.jsonl.gz -o marked.jsonl.gz --mark U1
+
+    puzzlemark embed shards/ -o marked/ --manifest m.jsonl.gz --watermark fixed_prefix:prefix=node
+
+    puzzlemark embed one.parquet -o all.parquet --language java --tau 0 --min-rate 1 --max-rate 1
+    """
+    import puzzlemark as pm
+
+    with progress(not as_json) as report:
+        summary = pm.embed(
+            dataset,
+            output,
+            manifest=manifest,
+            mark=mark,
+            watermark=watermark,
+            policy=policy,
+            order=order,
+            tau=tau,
+            min_rate=min_rate,
+            max_rate=max_rate,
+            features=features.split(",") if features else None,
+            projection=projection,
+            language=language,
+            code_column=code_column,
+            id_column=id_column,
+            language_column=language_column,
+            secret_file=secret_file,
+            workers=workers,
+            overwrite=force,
+            progress=report,
+        )
+    print_json(summary.to_json()) if as_json else print_summary(summary)

@@ -1,0 +1,62 @@
+"""`puzzlemark harvest`: a dataset from a source tree."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from puzzlemark.cli.base import AsJson, Force, Workers, output_console, print_json
+
+
+def run(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER_OR_ZIP", help="Folder, .zip, .tar.gz or single file."),
+    ],
+    language: Annotated[str, typer.Option(help="Language to look for: python or java.")],
+    output: Annotated[Path, typer.Option(help="Dataset to write: .jsonl, .jsonl.gz or .parquet.")],
+    min_lines: Annotated[int, typer.Option(help="Leave out shorter functions.", min=1)] = 1,
+    documented_only: Annotated[
+        bool, typer.Option("--documented-only", help="Leave out functions without documentation.")
+    ] = False,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave out paths, or folder and file names, like this: 'test_*'."),
+    ] = None,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Collect the functions of a source tree into a dataset with CodeSearchNet's fields.
+
+    Code is parsed, never run. Functions inside functions stay part of the outer one.
+
+    Example: puzzlemark harvest my-project --language python --output functions.jsonl.gz
+    """
+    from puzzlemark.harvest.run import harvest_to
+
+    harvested = harvest_to(
+        source,
+        output,
+        language,
+        min_lines=min_lines,
+        documented_only=documented_only,
+        exclude=exclude or (),
+        workers=workers,
+        overwrite=force,
+    )
+    if as_json:
+        print_json(harvested.to_json())
+        return
+    console = output_console()
+    console.print(
+        f"[bold]{harvested.records:,}[/] functions of {harvested.files:,} files "
+        f"-> {escape(str(output))}"
+    )
+    for what, reasons in (
+        ("files", harvested.skipped_files),
+        ("functions", harvested.skipped_functions),
+    ):
+        for reason, count in reasons.most_common():
+            console.print(f"  left out {count:>7,} {what}: {escape(reason)}")

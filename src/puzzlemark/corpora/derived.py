@@ -1,0 +1,215 @@
+"""Columns that are derived from the code: found on a sample, recomputed when the code changes."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol, TypeAlias
+
+from puzzlemark.corpora.columns import Columns
+from puzzlemark.corpora.kinds import HASHES, NUMBERS, PLACERS, VALUES, Text, Value
+from puzzlemark.corpora.records import Record
+from puzzlemark.snippet import Edit, apply_edits, invert_edits
+
+Derivations: TypeAlias = Mapping[str, str]  # column -> kind; plain JSON, for the manifest's header
+
+SAMPLE = 512
+UNKNOWN = "unknown"  # the name says that it is derived, but no kind fits
+# Values that agree by accident are common among small numbers.
+FEWEST_DISTINCT_NUMBERS = 3
+
+_SUGGESTIVE = re.compile(
+    r"(?:^|_)(?:md5|sha1|sha224|sha256|sha384|sha512|blake2[bs]?|crc32|checksum|digest|hash|hexsha"
+    r"|minhash|simhash|tokens?|ntokens|bpe|input_ids|embeddings?|ast|size|length|len|bytes|chars"
+    r"|characters|char_count|lines|nlines|line_count|loc|nloc|sloc|avg_line_length|mean_line_length"
+    r"|max_line_length|line_mean|line_max|alphanum_fraction|alpha_frac|alphanum_frac)(?:_|$)"
+)
+# About something else than the code, whatever they count or hash.
+_ABOUT_OTHERS = re.compile(
+    r"doc|comment|summary|nl(?:_|$)|url|repo|commit|path|licen|query|title|desc|test|issue|star|fork"
+)
+
+
+class Sampled(Protocol):
+    """What `infer` needs of a corpus."""
+
+    @property
+    def columns(self) -> Columns:
+        """The columns with a part in it."""
+        ...
+
+    def records(self) -> Iterator[Record]:
+        """The records, in order."""
+        ...
+
+
+def infer(corpus: Sampled) -> Derivations:
+    """The columns derived from the code, judged by the first records that have code."""
+    code = corpus.columns.code
+    usable = (record for record in corpus.records() if _is_usable(record[code]))
+    sample = list(islice(usable, SAMPLE))
+    others = dict.fromkeys(name for record in sample for name in record if name != code)
+    kinds = ((name, _infer_kind(name, _pairs(sample, code, name))) for name in others)
+    return {name: kind for name, kind in kinds if kind is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One record's code before and after its edits."""
+
+    old: bytes
+    new: bytes
+    edits: tuple[Edit, ...]
+
+    @classmethod
+    def of(cls, code: bytes, edits: Iterable[Edit]) -> "Change":
+        """The change that these edits make."""
+        ordered = tuple(sorted(edits))
+        return cls(code, apply_edits(code, ordered), ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdits:
+    """What happens to a text cell (item 0) or to the items of a list of tokens."""
+
+    items: Mapping[int, tuple[Edit, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewValue:
+    """A computed cell, before and after."""
+
+    old: Value
+    new: Value
+
+
+CellChange: TypeAlias = TextEdits | NewValue
+
+
+def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
+    """What the change of the code does to a cell; None when the cell did not follow from the code.
+
+    Whatever is returned, the inverse edits of the code give the old cell back.
+    """
+    if kind not in PLACERS:
+        old, new = (_value(kind, code, cell) for code in (change.old, change.new))
+        return NewValue(old, new) if old is not None and new is not None and old == cell else None
+    text = text_of(cell)
+    if text is None or (moved := _move(kind, text, change.old, change.edits)) is None:
+        return None
+    revised = edit_text(text, moved)
+    back = _move(kind, revised, change.new, invert_edits(change.edits))
+    if back is None or edit_text(revised, back) != text:
+        return None
+    return TextEdits(moved)
+
+
+def text_of(cell: Any) -> Text | None:
+    """A text cell or a list of tokens as UTF-8; None for anything else."""
+    if isinstance(cell, list):
+        items = [_encode(item) for item in cell]
+        return None if None in items else [item for item in items if item is not None]
+    return _encode(cell)
+
+
+def edit_text(text: Text, items: Mapping[int, tuple[Edit, ...]]) -> Text:
+    """The cell after its edits."""
+    if isinstance(text, bytes):
+        return apply_edits(text, items.get(0, ()))
+    revised = list(text)
+    for at, edits in items.items():
+        revised[at] = apply_edits(text[at], edits)
+    return revised
+
+
+def _move(
+    kind: str, text: Text, code: bytes, edits: Iterable[Edit]
+) -> dict[int, tuple[Edit, ...]] | None:
+    placements = PLACERS[kind](code, text)
+    if placements is None:
+        return None
+    starts = [placement.start for placement in placements]
+    moved: dict[int, list[Edit]] = {}
+    for edit in edits:
+        nth = bisect_right(starts, edit.start)
+        placement = placements[nth - 1] if nth else None
+        if placement is not None and edit.end <= placement.end:
+            at = edit.start - placement.start + placement.at
+            moved.setdefault(placement.item, []).append(Edit(at, edit.old, edit.new))
+        elif placement is not None and edit.start < placement.end:
+            return None  # the edit runs over the end of what the cell repeats
+        elif nth < len(starts) and starts[nth] < edit.end:
+            return None  # or over its start
+    return {item: tuple(edits) for item, edits in moved.items()}
+
+
+def _infer_kind(name: str, pairs: Sequence[tuple[bytes, Any]]) -> str | None:
+    if not pairs:
+        return None
+    shares = {kind: _share(kind, pairs) for kind in PLACERS}
+    best = max(shares, key=lambda kind: shares[kind])
+    if shares[best] > 0.5:  # no accident; cells that do not fit are met one by one
+        return best
+    suggestive = suggests_derivation(name)
+    hashed = next((kind for kind in HASHES if _fits_all(kind, pairs)), None)
+    if hashed is not None:
+        return hashed
+    if suggestive or len({str(cell) for _, cell in pairs}) >= FEWEST_DISTINCT_NUMBERS:
+        counted = next((kind for kind in NUMBERS if _fits_all(kind, pairs)), None)
+        if counted is not None:
+            return counted
+    return UNKNOWN if suggestive else None
+
+
+def suggests_derivation(name: str) -> bool:
+    """Whether a column's name says that it is made from the code: `code_tokens`, not `sha`."""
+    lower = name.lower()
+    return bool(_SUGGESTIVE.search(lower)) and not _ABOUT_OTHERS.search(lower)
+
+
+def _share(kind: str, pairs: Sequence[tuple[bytes, Any]]) -> float:
+    place = PLACERS[kind]
+    texts = ((code, text_of(cell)) for code, cell in pairs)
+    return sum(text is not None and place(code, text) is not None for code, text in texts) / len(
+        pairs
+    )
+
+
+def _fits_all(kind: str, pairs: Sequence[tuple[bytes, Any]]) -> bool:
+    return all(_value(kind, code, cell) == cell for code, cell in pairs)
+
+
+def _value(kind: str, code: bytes, cell: Any) -> Value | None:
+    """What the cell should be, in the cell's own type; None when that type cannot hold it."""
+    if type(cell) not in (str, int, float):
+        return None
+    value = VALUES[kind](code.decode())
+    if isinstance(value, str) or isinstance(cell, str):
+        return value if isinstance(value, str) and isinstance(cell, str) else None
+    if isinstance(cell, float):
+        return float(value)  # counts become floats where a table once had a gap
+    return int(value) if value == int(value) else None
+
+
+def _pairs(sample: Sequence[Record], code: str, name: str) -> list[tuple[bytes, Any]]:
+    """Code and cell of each record of the sample where the cell is not null."""
+    found = ((_encode(record[code]), record.get(name)) for record in sample)
+    return [(text, cell) for text, cell in found if text is not None and cell is not None]
+
+
+def _is_usable(code: Any) -> bool:
+    try:
+        text = code.encode() if isinstance(code, str) else code
+        return isinstance(text, bytes) and bool(text.decode().strip())
+    except UnicodeError:
+        return False
+
+
+def _encode(cell: Any) -> bytes | None:
+    if isinstance(cell, bytes):
+        return cell
+    if not isinstance(cell, str):
+        return None
+    # a cell around the code may hold a lone surrogate, which JSON can spell
+    return cell.encode("utf-8", "surrogatepass")

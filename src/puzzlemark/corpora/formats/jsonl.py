@@ -1,0 +1,199 @@
+"""JSON Lines, plain or gzip: untouched lines are copied, touched ones edited in place."""
+
+import json
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from puzzlemark.corpora.columns import Columns
+from puzzlemark.corpora.derived import NewValue, TextEdits
+from puzzlemark.corpora.kinds import Value
+from puzzlemark.corpora.lines import read_blocks, write_blocks
+from puzzlemark.corpora.literals import Span, Spelling, edit_literal, find_items, find_members
+from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
+from puzzlemark.corpora.revising import Reviser, Revision
+from puzzlemark.corpora.shards import Shard
+from puzzlemark.errors import CorpusError
+
+EXTENSIONS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def head(shard: Shard) -> Record | None:
+    """The first record."""
+    for number, line in _numbered_records(shard):
+        return _decode_line(line, shard.name, number)
+    return None
+
+
+def count(shard: Shard) -> int:
+    """How many lines are records: all but blank ones."""
+    return sum(_count_records(block) for block in read_blocks(shard.path))
+
+
+def batches(
+    shard: Shard,
+    columns: Columns,
+    language: str | None,
+    *,
+    start: int,
+    rows: Rows | None,
+    whole: bool,  # noqa: ARG001 - a line always has every column
+) -> Generator[Batch, None, int]:
+    """Stream the lines undecoded."""
+    row, first_line = start, 1
+    for block in read_blocks(shard.path):
+        lines = block.split(b"\n")
+        places = [at for at, line in enumerate(lines) if not _is_blank(line)]
+        chosen = choose_rows(rows, row, len(places))
+        for some in (
+            chosen[at : at + BATCH_RECORDS] for at in range(0, len(chosen), BATCH_RECORDS)
+        ):
+            picked = [places[at] for at in some.tolist()]
+            payload = b"\n".join([lines[at] for at in picked])
+            numbers = np.asarray(picked, dtype=np.int64) + first_line
+            yield Batch("jsonl", shard.name, start, some + row, numbers, payload, columns, language)
+        row += len(places)
+        first_line += len(lines) - 1
+        if rows is not None and (not len(rows) or row > rows[-1]):
+            break
+    return row - start
+
+
+def decode(batch: Batch) -> list[Record]:
+    """The records of a batch; each must have the code column."""
+    assert batch.lines is not None
+    code = batch.columns.code
+    records: list[Record] = []
+    numbers: list[int] = batch.lines.tolist()
+    for number, line in zip(numbers, batch.payload.split(b"\n"), strict=True):
+        record = _decode_line(line, batch.shard, number)
+        if code not in record:
+            fields = ", ".join(record)
+            raise CorpusError(
+                f"{batch.shard}:{number}: no field {code!r} (it has {fields}); pass --code-column"
+            )
+        if batch.columns.id is not None and isinstance(record.get(batch.columns.id), float):
+            record = json.loads(line)  # orjson reads an integer beyond 64 bits as a float
+        records.append(record)
+    return records
+
+
+def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
+    """Copy the shard block by block, editing the lines that change."""
+    row, first_line = start, 1
+    habits: Spelling | None = None
+    with write_blocks(target) as out:
+        for block in read_blocks(shard.path):
+            lines = block.split(b"\n")
+            places = [at for at, line in enumerate(lines) if not _is_blank(line)]
+            habits = habits or Spelling().learn(block)
+            wanted = reviser.rows_in(row, row + len(places))
+            for changed in wanted:
+                at = places[changed - row]
+                where = f"{shard.name}:{first_line + at}"
+                lines[at] = _revise_line(lines[at], changed, reviser, habits, where)
+            out.write(b"\n".join(lines) if wanted else block)
+            row += len(places)
+            first_line += len(lines) - 1
+            yield len(places)
+
+
+def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, where: str) -> bytes:
+    shard, _, number = where.rpartition(":")
+    record = _decode_line(line, shard, int(number))
+    if reviser.columns.code not in record:
+        raise CorpusError(f"{where}: no field {reviser.columns.code!r}; pass --code-column")
+    revision = reviser.revise(row, record, where)
+    members = find_members(line, len(_BOM) if line.startswith(_BOM) else 0)
+    spelling = habits.learn(line)
+    refused: list[str] = []
+    patches: list[tuple[Span, bytes]] = []
+    for column, spans in _patches(line, revision, members, spelling):
+        if spans is None:
+            refused.append(column)
+        else:
+            patches += spans
+    reviser.count(revision, refused)
+    return _patch(line, patches)
+
+
+def _patches(
+    line: bytes, revision: Revision, members: dict[str, Span], spelling: Spelling
+) -> Iterator[tuple[str, list[tuple[Span, bytes]] | None]]:
+    """For each column the new literals of its changed parts; None when it cannot be spelled."""
+    for column, change in revision.cells.items():
+        start, end = members[column]
+        if isinstance(change, NewValue):
+            fits = _spell_value(change.old) == line[start:end]
+            yield column, [((start, end), _spell_value(change.new))] if fits else None
+            continue
+        assert isinstance(change, TextEdits)
+        items = find_items(line, start) if line[start] == ord("[") else [(start, end)]
+        yield (
+            column,
+            [
+                (items[item], edit_literal(line[slice(*items[item])], edits, spelling))
+                for item, edits in change.items.items()
+            ],
+        )
+
+
+def _spell_value(value: Value) -> bytes:
+    return b'"%b"' % value.encode() if isinstance(value, str) else repr(value).encode()
+
+
+def _patch(line: bytes, patches: Iterable[tuple[Span, bytes]]) -> bytes:
+    pieces: list[bytes] = []
+    at = 0
+    for (start, end), literal in sorted(patches):
+        pieces += (line[at:start], literal)
+        at = end
+    return b"".join((*pieces, line[at:]))
+
+
+def _decode_line(line: bytes, shard: str, number: int) -> dict[str, Any]:
+    where = f"{shard}:{number}"
+    if number == 1:
+        line = line.removeprefix(_BOM)
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        record = _decode_leniently(line, where)
+    if not isinstance(record, dict):
+        raise CorpusError(f"{where}: not a JSON object; each line must be one record in braces")
+    return record
+
+
+def _decode_leniently(line: bytes, where: str) -> Any:
+    """Also lone surrogates, NaN and Infinity, which many writers of JSON produce."""
+    try:
+        return json.loads(line.decode())
+    except UnicodeDecodeError as exc:
+        raise CorpusError(
+            f"{where}: not valid UTF-8 at byte {exc.start}; convert the file"
+        ) from exc
+    except (ValueError, RecursionError) as exc:
+        raise CorpusError(f"{where}: not a JSON object ({exc}); repair or remove the line") from exc
+
+
+def _numbered_records(shard: Shard) -> Iterator[tuple[int, bytes]]:
+    first_line = 1
+    for block in read_blocks(shard.path):
+        lines = block.split(b"\n")
+        for number, line in enumerate(lines, first_line):
+            if not _is_blank(line):
+                yield number, line
+        first_line += len(lines) - 1
+
+
+def _count_records(block: bytes) -> int:
+    return sum(not _is_blank(line) for line in block.split(b"\n"))
+
+
+def _is_blank(line: bytes) -> bool:
+    return not line or line.isspace() or (len(line) < 8 and line.strip() == _BOM)

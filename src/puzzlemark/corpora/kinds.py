@@ -1,0 +1,178 @@
+"""How a cell can follow from the code: where it repeats the code, or what it computes from it."""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+import numpy as np
+
+Value: TypeAlias = int | float | str
+Text: TypeAlias = bytes | list[bytes]  # a text cell, or a cell that lists tokens
+
+SHORTEST_PART = 12  # a shorter piece of the code may stand in it by accident
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Bytes `start:start+length` of the code stand at byte `at` of an item of the cell."""
+
+    start: int
+    at: int
+    length: int
+    item: int = 0  # always 0 in a text cell
+
+    @property
+    def end(self) -> int:
+        """Offset in the code just after them."""
+        return self.start + self.length
+
+
+# Placements come in the order of the code.
+Placer: TypeAlias = Callable[[bytes, Text], tuple[Placement, ...] | None]
+
+
+def place_copy(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The cell is the code."""
+    return (Placement(0, 0, len(code)),) if cell == code else None
+
+
+def place_stripped(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The cell is the code without the white space around it."""
+    kept = code.strip()
+    return (Placement(code.find(kept), 0, len(kept)),) if cell == kept else None
+
+
+def place_whole(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The cell has the code in it, once: a prompt, a whole file."""
+    if isinstance(cell, list) or not code.strip() or cell.count(code) != 1:
+        return None
+    return (Placement(0, cell.find(code), len(code)),)
+
+
+def place_part(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The code has the cell in it, once: a signature, a body."""
+    if isinstance(cell, list) or len(cell) < SHORTEST_PART or code.count(cell) != 1:
+        return None
+    return (Placement(code.find(cell), 0, len(cell)),)
+
+
+def place_tokens(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The cell lists the code's tokens, maybe without comments and strings."""
+    if isinstance(cell, bytes) or (starts := _align(code, cell)) is None:
+        return None
+    return tuple(
+        Placement(start, 0, len(token), item)
+        for item, (start, token) in enumerate(zip(starts, cell, strict=True))
+    )
+
+
+def place_joined_tokens(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+    """The cell is the code's tokens with one blank between them."""
+    if isinstance(cell, list) or (starts := _align(code, tokens := cell.split(b" "))) is None:
+        return None
+    ats = accumulate((len(token) + 1 for token in tokens), initial=0)
+    return tuple(
+        Placement(start, at, len(token))
+        for start, at, token in zip(starts, ats, tokens, strict=False)
+    )
+
+
+PLACERS: dict[str, Placer] = {
+    "copy": place_copy,
+    "stripped copy": place_stripped,
+    "text with the code": place_whole,
+    "joined tokens": place_joined_tokens,
+    "part of the code": place_part,
+    "tokens": place_tokens,
+}
+
+# What a tokenizer may leave out between two tokens: white space, comments, strings (docstrings).
+_GAP = re.compile(
+    rb"\s+|\\\r?\n|#[^\n]*|//[^\n]*|/\*.*?\*/"
+    rb"|[rRuUbBfF]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')",
+    re.DOTALL,
+)
+
+
+def _align(code: bytes, tokens: Sequence[bytes]) -> list[int] | None:
+    """Where each token stands when they are read off the code in order; None when they are not."""
+    starts: list[int] = []
+    at = 0
+    for token in tokens:
+        while not code.startswith(token, at):
+            if (gap := _GAP.match(code, at)) is None:
+                return None
+            at = gap.end()
+        starts.append(at)
+        at += len(token)
+    while at < len(code):
+        if (gap := _GAP.match(code, at)) is None:
+            return None
+        at = gap.end()
+    return starts if any(tokens) else None
+
+
+def _hashes() -> dict[str, Callable[[str], Value]]:
+    def hexadecimal(name: str, *, upper: bool, header: bool = False) -> Callable[[str], Value]:
+        def compute(code: str) -> str:
+            content = code.encode()
+            start = b"blob %d\0" % len(content) if header else b""
+            found = hashlib.new(name, start + content, usedforsecurity=False).hexdigest()
+            return found.upper() if upper else found
+
+        return compute
+
+    names = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s")
+    lower = {name: hexadecimal(name, upper=False) for name in names}
+    upper = {f"{name}, upper case": hexadecimal(name, upper=True) for name in names}
+    return {**lower, **upper, "git blob": hexadecimal("sha1", upper=False, header=True)}
+
+
+def _mean(lengths: Sequence[int]) -> float:
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+def _line_lengths(code: str) -> list[int]:
+    return [len(line) for line in code.splitlines()]
+
+
+COUNTS: dict[str, Callable[[str], Value]] = {
+    "characters": len,
+    "bytes": lambda code: len(code.encode()),
+    "lines": lambda code: len(code.splitlines()),
+    "line feeds": lambda code: code.count("\n"),
+    "line feeds plus one": lambda code: code.count("\n") + 1,
+    "lines that are not blank": lambda code: sum(map(bool, map(str.strip, code.splitlines()))),
+    "words": lambda code: len(code.split()),
+    "word characters and signs": lambda code: len(re.findall(r"\w+|[^\w\s]", code)),
+    "longest line": lambda code: max(_line_lengths(code), default=0),
+    "characters without white space": lambda code: len("".join(code.split())),
+}
+FRACTIONS: dict[str, Callable[[str], float]] = {
+    "mean line length": lambda code: _mean(_line_lengths(code)),
+    "mean line length, split at line feeds": lambda code: _mean([*map(len, code.split("\n"))]),
+    "alphanumeric fraction": lambda code: _mean([*map(str.isalnum, code)]),
+    "alphabetic fraction": lambda code: _mean([*map(str.isalpha, code)]),
+}
+ROUNDINGS: dict[str, Callable[[float], float]] = {
+    "": float,
+    ", single precision": lambda value: float(np.float32(value)),
+    **{f", {n} digits": lambda value, n=n: round(value, n) for n in (1, 2, 3, 4, 5, 6)},  # type: ignore[misc]
+    ", rounded": lambda value: round(value),
+}
+
+
+def _fractions() -> dict[str, Callable[[str], Value]]:
+    return {
+        name + rounding: lambda code, compute=compute, shorten=shorten: shorten(compute(code))  # type: ignore[misc]
+        for name, compute in FRACTIONS.items()
+        for rounding, shorten in ROUNDINGS.items()
+    }
+
+
+HASHES = _hashes()
+NUMBERS: dict[str, Callable[[str], Value]] = {**COUNTS, **_fractions()}
+VALUES: dict[str, Callable[[str], Value]] = {**HASHES, **NUMBERS}

@@ -1,0 +1,104 @@
+"""A batch of raw records, cheap to send to another process, and the entries it decodes to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzlemark import plugins
+from puzzlemark.corpora.columns import Columns
+
+Record: TypeAlias = Mapping[str, Any]
+Rows: TypeAlias = NDArray[np.int64]
+
+BATCH_BYTES = 1 << 20
+BATCH_RECORDS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What we need of one record; `reason` says why its code cannot be used."""
+
+    row: int  # in the whole dataset, from 0
+    id: str
+    code: str | None
+    language: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some records of one shard, still undecoded."""
+
+    format: str
+    shard: str
+    start: int  # the dataset's row number of the shard's first record
+    rows: Rows
+    lines: Rows | None  # line numbers from 1, where the format has lines
+    payload: bytes
+    columns: Columns
+    language: str | None
+
+    def records(self) -> list[Record]:
+        """The records as mappings; a damaged one is a CorpusError that says where it stands."""
+        decoded: list[Record] = plugins.load("corpora.formats", self.format).decode(self)
+        assert len(decoded) == len(self.rows)
+        return decoded
+
+    def entries(self) -> list[Entry]:
+        """The records' ids, codes and languages, in order; no record is left out."""
+        rows: list[int] = self.rows.tolist()
+        return [self.entry(row, record) for row, record in zip(rows, self.records(), strict=True)]
+
+    def entry(self, row: int, record: Record) -> Entry:
+        """One of them, from its decoded record."""
+        columns = self.columns
+        code, reason = _read_code(record[columns.code])
+        spoken = record.get(columns.language) if columns.language is not None else None
+        language = spoken if isinstance(spoken, str) and spoken else self.language
+        if language is None and reason is None:
+            reason = "no language"
+        name = record.get(columns.id) if columns.id is not None else None
+        return Entry(row, self._id(row, name), code, language, reason)
+
+    def _id(self, row: int, cell: Any) -> str:
+        if type(cell) is str:
+            return cell
+        if cell is None:
+            return f"{self.shard}:{row - self.start}"
+        return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+
+
+def choose_rows(rows: Rows | None, start: int, length: int) -> Rows:
+    """Which of the records `start` to `start + length` are among the sorted rows, from 0."""
+    if rows is None:
+        return np.arange(length, dtype=np.int64)
+    first, last = np.searchsorted(rows, (start, start + length))
+    return rows[first:last] - start
+
+
+def _read_code(cell: Any) -> tuple[str | None, str | None]:
+    if isinstance(cell, bytes):
+        try:
+            cell = cell.decode()
+        except UnicodeDecodeError:
+            return None, "code is not valid UTF-8"
+    if cell is None:
+        return None, "null code"
+    if not isinstance(cell, str):
+        return None, "code is not text"
+    if not cell or cell.isspace():
+        return cell, "empty code"
+    if not cell.isascii() and not _is_encodable(cell):
+        return cell, "code is not valid Unicode"
+    return cell, None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""What becomes of each changed record, and what could not be brought up to date."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from puzzlemark.corpora.columns import Columns
+from puzzlemark.corpora.derived import UNKNOWN, CellChange, Change, Derivations, TextEdits, derive
+from puzzlemark.corpora.kinds import PLACERS
+from puzzlemark.corpora.records import Record
+from puzzlemark.errors import CorpusError, EditMismatch
+from puzzlemark.snippet import Edit
+
+CANNOT_RECOMPUTE = "its name says that it is derived from the code, but it cannot be recomputed"
+DID_NOT_MATCH = "did not match the code before, so it was left as it is"
+HAS_OLD_CODE = "still contains the old code"
+HAS_OLD_LINE = "still contains a line of the old code"
+
+SHORTEST_LINE = 12  # a shorter line (`x = 1`) says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A column that may give changed records away, with how many of them and why."""
+
+    column: str
+    reason: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The cells of one record that change, and the columns that should have."""
+
+    cells: Mapping[str, CellChange]
+    stale: Mapping[str, str]  # column -> reason
+
+
+@dataclass(frozen=True, slots=True)
+class Reviser:
+    """The edits of a whole dataset by row, with the tally of what they did."""
+
+    columns: Columns
+    changes: Mapping[int, tuple[Edit, ...]]
+    derivations: Derivations
+    rows: list[int]  # of the changes, sorted
+    recomputed: Counter[str] = field(default_factory=Counter)
+    stale: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def of(
+        cls, columns: Columns, changes: Mapping[int, tuple[Edit, ...]], derivations: Derivations
+    ) -> "Reviser":
+        """A reviser for these changes; a change without edits is none."""
+        rows = sorted(row for row, edits in changes.items() if edits)
+        return cls(columns, changes, derivations, rows)
+
+    def rows_in(self, start: int, end: int) -> list[int]:
+        """The rows to change from `start` up to, not including, `end`."""
+        return self.rows[bisect_left(self.rows, start) : bisect_left(self.rows, end)]
+
+    def revise(self, row: int, record: Record, where: str) -> Revision:
+        """What to change in this record."""
+        code = record[self.columns.code]
+        if not isinstance(code, str | bytes):
+            raise EditMismatch(f"{where}: no code to change; this is not the dataset of the edits")
+        try:
+            source = code.encode() if isinstance(code, str) else code.decode().encode()
+            change = Change.of(source, self.changes[row])
+        except UnicodeError as exc:
+            raise EditMismatch(f"{where}: the code to change is not valid Unicode") from exc
+        except EditMismatch as exc:
+            raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
+        return self._derive(record, change)
+
+    def count(self, revision: Revision, refused: Iterable[str] = ()) -> None:
+        """Tally a revision once written; `refused` are columns whose cells had to stay."""
+        kept = set(refused)
+        stale = {**revision.stale, **dict.fromkeys(kept, DID_NOT_MATCH)}
+        self.stale.update(stale.items())
+        self.recomputed.update(revision.cells.keys() - kept - {self.columns.code})
+
+    def _derive(self, record: Record, change: Change) -> Revision:
+        cells: dict[str, CellChange] = {self.columns.code: TextEdits({0: change.edits})}
+        settled = {self.columns.code}
+        stale: dict[str, str] = {}
+        for column, kind in self.derivations.items():
+            cell = record.get(column)
+            if cell is None or column == self.columns.code:
+                continue
+            outcome = derive(kind, cell, change) if kind != UNKNOWN else None
+            if outcome is None:
+                if reason := _complaint(kind):
+                    stale[column] = reason
+                continue
+            settled.add(column)
+            if _has_effect(outcome):
+                cells[column] = outcome
+        rest = {name: cell for name, cell in record.items() if name not in settled | stale.keys()}
+        return Revision(cells, stale | find_leftovers(rest, change))
+
+
+def _complaint(kind: str) -> str | None:
+    if kind == UNKNOWN:
+        return CANNOT_RECOMPUTE
+    # whether a text still shows the old code is seen in the text itself
+    return None if kind in PLACERS and kind != "tokens" else DID_NOT_MATCH
+
+
+def _has_effect(outcome: CellChange) -> bool:
+    return bool(outcome.items) if isinstance(outcome, TextEdits) else outcome.old != outcome.new
+
+
+def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:
+    """The columns in whose texts, at any depth, the old code can still be read."""
+    old, new = (text.decode("utf-8", "replace") for text in (change.old, change.new))
+    whole = old.strip()
+    kept = {line.strip() for line in new.split("\n")}
+    lines = {line.strip() for line in old.split("\n")} - kept
+    telling = sorted(line for line in lines if len(line) >= SHORTEST_LINE)
+    found: dict[str, str] = {}
+    for name, cell in cells.items():
+        texts = list(_texts(cell))
+        if len(whole) >= SHORTEST_LINE and any(whole in text for text in texts):
+            found[name] = HAS_OLD_CODE
+        elif any(line in text for text in texts for line in telling):
+            found[name] = HAS_OLD_LINE
+    return found
+
+
+def _texts(cell: Any) -> Iterator[str]:
+    if isinstance(cell, str):
+        yield cell
+    elif isinstance(cell, bytes):
+        yield cell.decode("utf-8", "replace")
+    elif isinstance(cell, Mapping):
+        for inner in cell.values():
+            yield from _texts(inner)
+    elif isinstance(cell, list | tuple):
+        for inner in cell:
+            yield from _texts(inner)
+
+
+def refuse_rows_beyond(reviser: Reviser, records: int, where: str) -> None:
+    """Raise when a change is meant for a row that the dataset does not have."""
+    if reviser.rows and (reviser.rows[-1] >= records or reviser.rows[0] < 0):
+        row = reviser.rows[-1] if reviser.rows[-1] >= records else reviser.rows[0]
+        raise CorpusError(
+            f"{where}: no row {row} among its {records} records; not the dataset of the edits"
+        )

@@ -1,0 +1,1 @@
+"""The outer loops of Algorithm 1, the manifest, apply and revert."""

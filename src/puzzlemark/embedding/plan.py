@@ -1,0 +1,195 @@
+"""The outer loops of Algorithm 1: natural carriers to the maximum rate, others to the minimum."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzlemark.carriers.selection import Selection, select
+from puzzlemark.corpora.base import Batch, Corpus
+from puzzlemark.corpora.digest import record_digest
+from puzzlemark.embedding.manifest import Carrier
+from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
+from puzzlemark.engines.base import Engine
+from puzzlemark.errors import UsageError
+from puzzlemark.features.table import DEFAULT
+from puzzlemark.snippet import apply_edits
+from puzzlemark.syntax.variables import POLICIES, Policy
+from puzzlemark.watermarks.base import Refusal, Watermark
+
+Order = Literal["keyed", "dataset"]
+BELOW_THRESHOLD = "suitability below the threshold"
+NOT_NEEDED = "not needed: the rate was reached"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that decides the marks, beside the dataset and the secret; defaults are the paper's."""
+
+    watermark: Watermark
+    policy: Policy = "paper"
+    order: Order = "keyed"
+    tau: float = 0.35  # suitability quantile below which snippets carry nothing
+    min_rate: float = 0.01  # shares of all records
+    max_rate: float = 0.05
+    features: tuple[str, ...] = DEFAULT
+    projection: str = "pca"
+    language: str | None = None  # mark records in this language only
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_rate <= self.max_rate <= 1:
+            raise UsageError(
+                f"rates must satisfy 0 <= min-rate <= max-rate <= 1, "
+                f"not {self.min_rate} and {self.max_rate}"
+            )
+        if not 0 <= self.tau <= 1:
+            raise UsageError(f"tau is a quantile between 0 and 1, not {self.tau}")
+        if self.policy not in POLICIES:
+            raise UsageError(f"policy must be one of {', '.join(POLICIES)}, not {self.policy!r}")
+        if self.order not in ("keyed", "dataset"):
+            raise UsageError(f"order must be keyed or dataset, not {self.order!r}")
+
+
+@dataclass(slots=True)
+class Plan:
+    """Which records carry what, and why the others do not."""
+
+    survey: Survey
+    selection: Selection
+    lines: dict[int, bytes] = field(default_factory=dict)  # row -> line of the manifest
+    digests: dict[int, bytes] = field(default_factory=dict)  # row -> digest of the marked record
+    counts: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+
+
+def plan(
+    corpus: Corpus,
+    settings: Settings,
+    engine: Engine,
+    *,
+    order_key: bytes | None,
+    progress: Progress = no_progress,
+) -> Plan:
+    """Survey the dataset, select candidates, and mark them in order until the rates are met."""
+    look = Look(settings.watermark, order_key, settings.language)
+    seen = survey(corpus, look, engine, progress)
+    selection = select(
+        seen.table,
+        features=settings.features,
+        projection=settings.projection,
+        tau=settings.tau,
+    )
+    planned = Plan(seen, selection)
+    candidates = selection.is_candidate
+    most, least = budgets(len(seen), settings)
+    walk = _Walk(corpus, settings, engine, planned, progress)
+    walk.mark(in_order(candidates & seen.may_occur, seen.order), most, introduce=False)
+    walk.mark(in_order(candidates & ~seen.may_occur, seen.order), least, introduce=True)
+    _count_kept(planned)
+    return planned
+
+
+def budgets(records: int, settings: Settings) -> tuple[int, int]:
+    """The most marks, and the fewest to aim for: whole numbers within the two rates."""
+    slack = 1e-9  # 0.05 * 20 is a hair above 1 as a float
+    most = math.floor(settings.max_rate * records + slack)
+    return most, min(most, math.ceil(settings.min_rate * records - slack))
+
+
+def in_order(mask: NDArray[np.bool_], order: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The rows of a mask, by their place in the secret order; ties and dataset order by row."""
+    rows = np.flatnonzero(mask)
+    return rows[np.argsort(order[rows], kind="stable")]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Marks carriers in a given order, a round of rows at a time.
+
+    A round is one pass over the dataset that decodes its rows only. How large a round is changes
+    the time it takes, never the outcome: marks are accepted strictly in order.
+    """
+
+    corpus: Corpus
+    settings: Settings
+    engine: Engine
+    planned: Plan
+    progress: Progress
+
+    def mark(self, rows: NDArray[np.int64], budget: int, *, introduce: bool) -> None:
+        marks = self.planned.lines
+        start, tried = 0, len(marks)
+        while start < len(rows) and len(marks) < budget:
+            success = (len(marks) + 1) / (tried + 2) if tried else 0.4
+            size = 256 + math.ceil((budget - len(marks)) / max(success, 0.02) * 1.1)
+            chunk = rows[start : start + size]
+            outcomes = dict(self._attempt(np.sort(chunk), introduce=introduce))
+            for row in chunk.tolist():
+                if len(marks) >= budget:
+                    break
+                self._accept(row, outcomes[row])
+                tried += 1
+            start += len(chunk)
+            self.progress("marking", len(marks), budget)
+
+    def _attempt(
+        self, rows: NDArray[np.int64], *, introduce: bool
+    ) -> Iterator[tuple[int, "_Marked | str"]]:
+        function = partial(plan_batch, settings=self.settings, introduce=introduce)
+        for outcomes in self.engine.map(function, self.corpus.batches(rows)):
+            yield from outcomes
+
+    def _accept(self, row: int, outcome: "_Marked | str") -> None:
+        if isinstance(outcome, str):
+            self.planned.kept[outcome] += 1
+            return
+        self.planned.lines[row] = outcome.line
+        self.planned.digests[row] = outcome.digest
+        self.planned.counts.update(outcome.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    line: bytes
+    digest: bytes
+    counts: tuple[str, ...]
+
+
+def plan_batch(
+    batch: Batch, settings: Settings, *, introduce: bool
+) -> list[tuple[int, _Marked | str]]:
+    """The worker's share: a mark, or the reason for none, for each record of the batch."""
+    watermark = settings.watermark
+    scheme = watermark.introduce if introduce else watermark.plan
+    outcomes: list[tuple[int, _Marked | str]] = []
+    for entry in batch.entries():
+        tree = parse_entry(entry, settings.language)
+        mark = scheme(tree, settings.policy)
+        if isinstance(mark, Refusal):
+            outcomes.append((entry.row, mark.reason))
+            continue
+        code = apply_edits(tree.code, mark.edits).decode()
+        counts = ["marked", "natural" if mark.introduced is None else "introduced"]
+        counts += ["unedited"] if not mark.edits else []
+        line = Carrier(entry.row, entry.id, mark).to_line()
+        outcomes.append((entry.row, _Marked(line, record_digest(entry.id, code), tuple(counts))))
+    return outcomes
+
+
+def _count_kept(planned: Plan) -> None:
+    """Give every record without a mark one reason, so that the counts add up to the dataset."""
+    table = planned.survey.table
+    kept = planned.kept
+    kept.update(planned.survey.unmeasured)
+    below = int(np.count_nonzero(table.measured & ~planned.selection.is_candidate))
+    if below:
+        kept[BELOW_THRESHOLD] += below
+    rest = len(planned.survey) - len(planned.lines) - sum(kept.values())
+    if rest:
+        kept[NOT_NEEDED] += rest
+    planned.lines = dict(sorted(planned.lines.items()))

@@ -1,0 +1,75 @@
+"""The owner's secret: it decides the order in which carriers are walked, and nothing shows it."""
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from puzzlemark.errors import SecretError
+
+VARIABLE = "PUZZLEMARK_SECRET"
+SHORTEST = 16  # bytes
+
+
+class Secret:
+    """Bytes that print as nothing: `Secret(***)`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: bytes) -> None:
+        if len(value) < SHORTEST:
+            raise SecretError(f"the secret is too short; use at least {SHORTEST} bytes")
+        self._value = value
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    def derive(self, purpose: str) -> bytes:
+        """A key of 32 bytes for one purpose, from which neither secret nor other keys follow."""
+        return hmac.digest(self._value, purpose.encode(), hashlib.sha256)
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells two secrets apart without giving either away; stands in the manifest."""
+        return self.derive("fingerprint").hex()[:16]
+
+
+def default_path() -> Path:
+    """Where the secret lives when nothing else is said: the user's configuration folder."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "puzzlemark" / "secret"
+
+
+def find_secret(path: Path | None = None) -> Secret:
+    """The secret of a file, else of the environment, else of the default file.
+
+    A file that is not there is made, with mode 0600 and fresh random content.
+    """
+    if path is None and (text := os.environ.get(VARIABLE)):
+        return Secret(text.strip().encode())
+    path = path or default_path()
+    if not path.exists():
+        return _generate(path)
+    try:
+        content = path.read_bytes().strip()
+    except OSError as exc:
+        raise SecretError(f"{path}: cannot read the secret: {exc.strerror}") from exc
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise SecretError(f"{path}: others may read the secret; run: chmod 600 {path}")
+    return Secret(content)
+
+
+def _generate(path: Path) -> Secret:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as exc:
+        raise SecretError(
+            f"{path}: cannot write a new secret: {exc.strerror}; pass --secret-file"
+        ) from exc
+    with os.fdopen(handle, "w") as file:
+        text = secrets.token_hex(32)
+        file.write(text + "\n")
+    return Secret(text.encode())

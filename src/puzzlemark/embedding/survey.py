@@ -1,0 +1,123 @@
+"""One pass over a dataset: measure every snippet, and note what the walk over carriers needs."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzlemark.corpora.base import Batch, Corpus, Entry
+from puzzlemark.corpora.digest import record_digest
+from puzzlemark.engines.base import Engine
+from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.features.measure import measure
+from puzzlemark.features.table import FeatureTable
+from puzzlemark.languages.base import find
+from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.watermarks.base import Watermark
+
+Progress = Callable[[str, int, int | None], None]  # stage, records done, of how many (if known)
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What to look for in each snippet, beside its features."""
+
+    watermark: Watermark | None = None
+    order_key: bytes | None = None  # None: dataset order
+    language: str | None = None  # records in another language are left alone
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one pass learnt about every record, in dataset order; a few dozen bytes each."""
+
+    table: FeatureTable
+    may_occur: NDArray[np.bool_]  # the mark's trigger may be there by nature
+    order: NDArray[np.uint64]  # walk carriers by ascending number, then by row
+    digests: NDArray[np.void]  # 16 bytes each
+    unmeasured: Counter[str]  # records without features, by reason
+
+    def __len__(self) -> int:
+        return len(self.may_occur)
+
+
+def survey(corpus: Corpus, look: Look, engine: Engine, progress: Progress = no_progress) -> Survey:
+    """Measure the whole dataset."""
+    parts: list[_Part] = []
+    done = 0
+    for part in engine.map(partial(survey_batch, look=look), corpus.batches()):
+        parts.append(part)
+        done += len(part.order)
+        progress("measuring", done, None)
+    return _join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    table: FeatureTable
+    may_occur: NDArray[np.bool_]
+    order: NDArray[np.uint64]
+    digests: bytes
+    unmeasured: Counter[str]
+
+
+def survey_batch(batch: Batch, look: Look) -> _Part:
+    """The worker's share: pure, and small in what it returns."""
+    entries = batch.entries()
+    rows: list[tuple[int, ...] | None] = []
+    may_occur = np.zeros(len(entries), np.bool_)
+    unmeasured: Counter[str] = Counter()
+    for place, entry in enumerate(entries):
+        try:
+            tree = parse_entry(entry, look.language)
+        except UnparsableSnippet as exc:
+            unmeasured[str(exc)] += 1
+            rows.append(None)
+            continue
+        rows.append(measure(tree))
+        may_occur[place] = look.watermark is not None and look.watermark.may_occur(tree.source)
+    return _Part(
+        FeatureTable.from_rows(rows),
+        may_occur,
+        np.array([_order(entry, look.order_key) for entry in entries], np.uint64),
+        b"".join(record_digest(entry.id, entry.code) for entry in entries),
+        unmeasured,
+    )
+
+
+def parse_entry(entry: Entry, wanted: str | None) -> Tree:
+    """The tree of a record; raises UnparsableSnippet with the reason why it has none."""
+    if entry.reason is not None or entry.code is None:
+        raise UnparsableSnippet(entry.reason or "null code")
+    language = find(entry.language or "")
+    if language is None:
+        raise UnparsableSnippet(f"language {entry.language!r} is not supported")
+    if wanted is not None and language.name != wanted:
+        raise UnparsableSnippet(f"language {language.name!r} is not the mark's")
+    return parse(Snippet(entry.id, entry.code, language.name))
+
+
+def _order(entry: Entry, key: bytes | None) -> int:
+    if key is None:
+        return 0
+    digest = hashlib.blake2b(entry.id.encode("utf-8", "surrogatepass"), key=key, digest_size=8)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def _join(parts: list[_Part]) -> Survey:
+    return Survey(
+        FeatureTable.join(part.table for part in parts),
+        np.concatenate([np.zeros(0, np.bool_), *(part.may_occur for part in parts)]),
+        np.concatenate([np.zeros(0, np.uint64), *(part.order for part in parts)]),
+        np.frombuffer(bytearray().join(part.digests for part in parts), dtype="V16"),
+        sum((part.unmeasured for part in parts), Counter()),
+    )

@@ -1,0 +1,1 @@
+"""Where a pure map over batches runs; one file per engine."""

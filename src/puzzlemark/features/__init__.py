@@ -1,0 +1,1 @@
+"""Complexity features of a snippet (paper, section 4.2.1)."""

@@ -1,0 +1,146 @@
+"""Harvest a source tree: its functions as records, one by one or written as a dataset."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.engines.base import make
+from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.harvest.functions import Crop, Origin, Record, Wanted, reap_all
+from puzzlemark.harvest.idioms.base import load_idiom
+from puzzlemark.harvest.sources import Choice, Source
+from puzzlemark.harvest.writing import check_output, write_records
+from puzzlemark.languages.base import find
+
+BATCH_BYTES = 1 << 20
+BATCH_FILES = 64
+
+
+@dataclass(slots=True)
+class Harvested:
+    """What came in and what was left out, by reason; complete when the harvest is over."""
+
+    source: str
+    language: str
+    output: str | None = None
+    origin: Origin = field(default_factory=lambda: Origin(""))
+    records: int = 0
+    files: int = 0  # of the language, read or not
+    skipped_files: Counter[str] = field(default_factory=Counter)
+    skipped_functions: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+def harvest(
+    source: Path | str,
+    language: str,
+    *,
+    min_lines: int = 1,
+    documented_only: bool = False,
+    exclude: Sequence[str] = (),
+    workers: int | None = 1,
+    tally: Harvested | None = None,
+) -> Iterator[Record]:
+    """The functions of a folder, a .zip, a .tar.gz or a single file, in the order of their paths.
+
+    `next(harvest("src", "python"))["func_name"] -> "Class.method"`. Files that cannot be read or
+    parsed are counted in `tally`, never fatal.
+    """
+    table = find(language)
+    if table is None:
+        raise UsageError(f"no grammar for the language {language!r}; see: puzzlemark list")
+    load_idiom(table.name)
+    tree = Source(Path(source), Choice(table.extensions, tuple(exclude)))
+    if not tree.path.exists():
+        raise CorpusError(f"{tree.path}: no such file or folder; check the path")
+    wanted = Wanted(table.name, min_lines, documented_only)
+    tally = tally or Harvested(str(source), table.name)
+    return _reap_tree(tree, wanted, workers, tally)
+
+
+def harvest_to(
+    source: Path | str,
+    output: Path | str,
+    language: str,
+    *,
+    min_lines: int = 1,
+    documented_only: bool = False,
+    exclude: Sequence[str] = (),
+    workers: int | None = None,
+    overwrite: bool = False,
+) -> Harvested:
+    """Harvest into a dataset: .jsonl, .jsonl.gz or .parquet, by the name of `output`."""
+    output = Path(output)
+    check_output(output, overwrite=overwrite)
+    tally = Harvested(str(source), language, str(output))
+    records = harvest(
+        source,
+        language,
+        min_lines=min_lines,
+        documented_only=documented_only,
+        exclude=exclude,
+        workers=workers,
+        tally=tally,
+    )
+    write_records(_at_least_one(records, tally), output)
+    return tally
+
+
+def _reap_tree(
+    tree: Source, wanted: Wanted, workers: int | None, tally: Harvested
+) -> Iterator[Record]:
+    tally.language = wanted.language
+    engine = make(workers)
+    try:
+        tally.origin = tree.origin()
+        work = partial(reap_all, wanted=wanted, origin=tally.origin)
+        for crop in engine.map(work, _batches(tree.files(), tally)):
+            _count(crop, tally)
+            yield from crop.records
+    finally:
+        engine.close()
+    tally.files += tree.skipped.total()
+    tally.skipped_files.update(tree.skipped)
+
+
+def _batches(
+    files: Iterable[tuple[str, bytes]], tally: Harvested
+) -> Iterator[list[tuple[str, bytes]]]:
+    batch: list[tuple[str, bytes]] = []
+    size = 0
+    for each in files:
+        batch.append(each)
+        size += len(each[1])
+        tally.files += 1
+        if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _count(crop: Crop, tally: Harvested) -> None:
+    tally.records += len(crop.records)
+    tally.skipped_files.update(crop.skipped_files)
+    tally.skipped_functions.update(crop.skipped_functions)
+
+
+def _at_least_one(records: Iterator[Record], tally: Harvested) -> Iterator[Record]:
+    yield from records
+    if not tally.records:
+        # an empty dataset would only fail later, in a place that says less
+        raise CorpusError(f"{tally.source}: no {tally.language} functions in it{_because(tally)}")
+
+
+def _because(tally: Harvested) -> str:
+    if not tally.files:
+        return "; no file has the language's extension"
+    reasons = [*tally.skipped_files.items(), *tally.skipped_functions.items()]
+    told = ", ".join(f"{count} x {reason}" for reason, count in reasons)
+    return f"; left out: {told}" if told else "; its files define none"

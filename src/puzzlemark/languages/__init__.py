@@ -1,0 +1,1 @@
+"""Programming languages, as tables: grammar, naming convention, node types. Almost no code."""

@@ -1,0 +1,77 @@
+"""Renaming so that behaviour cannot change: fresh names only, checked by parsing again."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from puzzlemark.errors import UnparsableSnippet, UnsafeRename
+from puzzlemark.snippet import Edit, apply_edits
+from puzzlemark.syntax.naming import is_plain_identifier, mentions
+from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.syntax.variables import Function, Policy, Variable, functions
+
+
+def rename(
+    tree: Tree, function: Function, names: Mapping[str, str], policy: Policy
+) -> tuple[Edit, ...]:
+    """Edits that rename variables of one function, `{"a": "key_iterator"}`.
+
+    Raises UnsafeRename, with the reason, when behaviour could change.
+    """
+    if function.dynamic is not None:
+        raise UnsafeRename(function.dynamic)
+    by_name = {variable.name: variable for variable in function.variables}
+    edits: list[Edit] = []
+    for old, new in names.items():
+        reason = by_name[old].refusal(policy) or why_not_fresh(tree, new)
+        if reason is not None:
+            raise UnsafeRename(reason)
+        edits += (Edit(start, old.encode(), new.encode()) for start in by_name[old].starts)
+    planned = tuple(sorted(edits))
+    if not is_alpha_equivalent(tree, function, names, planned):
+        raise UnsafeRename("the renamed snippet is not alpha-equivalent")
+    return planned
+
+
+def why_not_fresh(tree: Tree, name: str) -> str | None:
+    """Why a name cannot be given to a variable of this snippet, or None when it can.
+
+    Fresh means: the word stands nowhere in the snippet, be it in code, a string or a comment. So no
+    binding, field, import or text can be captured, and renaming back gives the identical snippet.
+    """
+    if not is_plain_identifier(name) or name.startswith("__"):
+        return "new name is not a plain identifier"
+    if name in tree.language.reserved:
+        return "new name is reserved by the language"
+    if mentions(tree.code, name):
+        return "new name is taken in the snippet"
+    return None
+
+
+def is_alpha_equivalent(
+    tree: Tree, function: Function, names: Mapping[str, str], edits: tuple[Edit, ...]
+) -> bool:
+    """Whether the edited snippet is the same tree, with the same bindings under the new names."""
+    code = apply_edits(tree.code, edits).decode()
+    try:
+        after = parse(replace(tree.snippet, code=code))
+    except UnparsableSnippet:
+        return False
+    if str(after.root) != str(tree.root):
+        return False
+    renamed = next(each for each in functions(after) if each.index == function.index)
+    expected = [_moved(variable, names, edits) for variable in function.variables]
+    return [(v.name, v.starts) for v in renamed.variables] == expected
+
+
+def _moved(
+    variable: Variable, names: Mapping[str, str], edits: tuple[Edit, ...]
+) -> tuple[str, tuple[int, ...]]:
+    """A variable's name and offsets after the edits."""
+    starts: list[int] = []
+    shift = position = 0
+    for start in variable.starts:
+        while position < len(edits) and edits[position].start < start:
+            shift += len(edits[position].new) - len(edits[position].old)
+            position += 1
+        starts.append(start + shift)
+    return names.get(variable.name, variable.name), tuple(starts)

@@ -1,0 +1,136 @@
+"""Scopes of Python: which name means which binding (language reference, section 4.2).
+
+A function's variables are the names that it binds itself: parameters, assignments, `for`, `with`,
+`except ... as`, walrus, `match` captures, and the targets of its own comprehensions. Names bound
+by an import, a nested `def` or a `class` are not variables, nor is what is declared global or
+nonlocal. docs/languages/python.md lists what is handled and what is refused.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+
+import tree_sitter
+from tree_sitter import Node
+
+from puzzlemark.syntax.naming import mentions
+from puzzlemark.syntax.resolvers._python_scopes import WORDS, Walk, field_of, grammar
+from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
+
+_NOT_VARIABLES = frozenset({"import", "def", "class"})  # ways of binding
+_TYPE_COMMENT = re.compile(rb"#[ \t]*type[ \t]*:(.*)")
+
+
+def resolve(tree: Tree, node: Node) -> Function:
+    """The variables of one `function_definition`."""
+    walk = Walk(tree.source)
+    walk.function(node, None)
+    walk.finish()
+    name = walk.text(field_of(node, "name"))
+    return Function(name, tuple(_variables(tree, node, name, walk)), walk.dynamic_reason())
+
+
+def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Variable]:
+    starts, how, free = _own_bindings(walk)
+    reasons = _reasons(tree, node, walk, free)
+    of_parameters: dict[str, str] = {}
+    if any("parameter" in how[name] for name in starts):
+        of_parameters = _reasons_for_parameters(tree, node, label, walk)
+    docstring = _docstring(tree, node)
+    for name in sorted(starts, key=lambda each: starts[each][0]):
+        if name in tree.language.receivers:
+            continue
+        is_parameter = "parameter" in how[name]
+        fixed = reasons.get(name) or _why_spelling_fixed(name)
+        if fixed is None and is_parameter:
+            fixed = of_parameters.get(name)
+            if fixed is None and names_a_parameter(docstring, name):
+                fixed = "parameter named in the docstring"
+        yield Variable(name, tuple(starts[name]), is_parameter, fixed)
+
+
+def _own_bindings(walk: Walk) -> tuple[dict[str, list[int]], dict[str, set[str]], set[str]]:
+    """Offsets and ways of binding of each name that the function, or its comprehensions, bind.
+
+    And the names that mean a binding outside of the function.
+    """
+    ours: set[int] = {id(walk.scopes[0])}
+    starts: dict[str, list[int]] = defaultdict(list)
+    how: dict[str, set[str]] = defaultdict(set)
+    free: set[str] = set()
+    for scope in walk.scopes:  # a scope comes after the one around it
+        if scope.kind == "comprehension" and id(scope.parent) in ours:
+            ours.add(id(scope))
+    for scope in walk.scopes:
+        for name, places in scope.mentions.items():
+            owner = scope.owner(name)
+            if owner is None:
+                free.add(name)
+            elif id(owner) in ours:
+                starts[name] += places
+                how[name] |= owner.bound[name]
+    mine = (name for name in starts if not how[name] & _NOT_VARIABLES)
+    return {name: sorted(starts[name]) for name in mine}, how, free
+
+
+def _reasons(tree: Tree, node: Node, walk: Walk, free: set[str]) -> dict[str, str]:
+    """Why names must be kept: a later line goes before an earlier one."""
+    comments = b" ".join(_TYPE_COMMENT.findall(tree.source, node.start_byte, node.end_byte))
+    reasons = dict.fromkeys(WORDS.findall(comments.decode()), "a type comment names it")
+    reasons |= dict.fromkeys(walk.annotations, "an annotation names it")
+    # Python 2 comprehensions leak their variables; and a reader may stumble
+    reasons |= dict.fromkeys(free, "the same name is also read from outside of the function")
+    for scope in walk.scopes:
+        if scope.kind == "class":
+            reasons |= dict.fromkeys(scope.bound, "a class body binds the same name")
+    for scope in walk.scopes:
+        reasons |= dict.fromkeys(scope.nonlocals, "declared nonlocal")
+    reasons |= dict.fromkeys(walk.strings, "a string spells its name")
+    return reasons | dict.fromkeys(walk.shown, "an f-string prints its name")
+
+
+def _why_spelling_fixed(name: str) -> str | None:
+    if name.startswith("__"):
+        return "private name, mangled in a class"
+    return None if name.isascii() else "name is not ASCII"
+
+
+def _reasons_for_parameters(tree: Tree, node: Node, label: str, walk: Walk) -> dict[str, str]:
+    """Why parameters must be kept: something in the snippet may pass them by their name."""
+    inside = (key for key, call in walk.labels if mentions(walk.bytes_of(call), label))
+    reasons = dict.fromkeys(inside, "parameter passed by keyword in the snippet")
+    around = [child for child in tree.root.named_children if child.type != "comment"]
+    if around == [node]:
+        return reasons
+    for key in _labels(tree.root):
+        if not node.start_byte <= key.start_byte < node.end_byte:
+            reasons[walk.text(key)] = "parameter passed by keyword in the snippet"
+    for decorator in _decorators(node):
+        words = WORDS.findall(walk.text(decorator))
+        reasons |= dict.fromkeys(words, "parameter named in a decorator")
+    return reasons
+
+
+@lru_cache(maxsize=1)
+def _labels(root: Node) -> list[Node]:
+    """The keyword labels of a whole snippet; kept, because its functions ask one after another."""
+    query = tree_sitter.Query(grammar(), "(keyword_argument name: (identifier) @label)")
+    return tree_sitter.QueryCursor(query).captures(root).get("label", [])
+
+
+def _decorators(node: Node) -> list[Node]:
+    around = node.parent
+    if around is None or around.type != "decorated_definition":
+        return []
+    return [child for child in around.named_children if child.type == "decorator"]
+
+
+def _docstring(tree: Tree, node: Node) -> str:
+    body = node.child_by_field_name("body")
+    first = next((c for c in body.named_children if c.type != "comment"), None) if body else None
+    if first is None or first.type != "expression_statement":
+        return ""
+    string = first.named_children[0]
+    return tree.text(string) if string.type in ("string", "concatenated_string") else ""

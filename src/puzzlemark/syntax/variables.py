@@ -1,0 +1,92 @@
+"""The local variables of each function of a snippet, resolved by scope."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, Protocol
+
+import tree_sitter
+
+from puzzlemark import plugins
+from puzzlemark.syntax.tree import Tree
+
+Policy = Literal["paper", "safe"]
+POLICIES: tuple[Policy, ...] = ("paper", "safe")
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a function binds, with every place in the snippet that means that binding."""
+
+    name: str
+    starts: tuple[int, ...]  # byte offsets in the snippet, ascending
+    is_parameter: bool
+    fixed: str | None = None  # why it must keep its name whatever the policy; None: it may change
+
+    @property
+    def frequency(self) -> int:
+        """How often the name occurs."""
+        return len(self.starts)
+
+    def refusal(self, policy: Policy) -> str | None:
+        """Why this variable may not be renamed, or None when it may."""
+        if self.fixed is None and policy == "safe" and self.is_parameter:
+            return "parameter (policy safe)"
+        return self.fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function, method or constructor: the unit of marking."""
+
+    name: str
+    variables: tuple[Variable, ...]  # by first occurrence; `self` and its like are left out
+    dynamic: str | None = None  # why nothing in it may be renamed, or None
+    index: int = 0  # its place among the functions of the snippet
+
+
+class Resolver(Protocol):
+    """What each file in `syntax/resolvers/` offers: a function node's own variables."""
+
+    def resolve(self, tree: Tree, node: tree_sitter.Node) -> Function:
+        """Resolve every name in the function by the language's rules of scope."""
+        ...
+
+
+def functions(tree: Tree) -> Iterator[Function]:
+    """The functions of a snippet in document order, an outer one before those inside it."""
+    resolver: Resolver = plugins.load("syntax.resolvers", tree.language.name)
+    for index, node in enumerate(function_nodes(tree)):
+        yield replace(resolver.resolve(tree, node), index=index)
+
+
+def function_nodes(tree: Tree) -> Iterator[tree_sitter.Node]:
+    """The nodes that are functions, in document order."""
+    wanted = tree.language.functions
+    stack = [tree.root]
+    while stack:
+        node = stack.pop()
+        if node.type in wanted:
+            yield node
+        stack.extend(reversed(node.named_children))
+
+
+def names_a_parameter(text: str, name: str) -> bool:
+    """Whether a documentation text speaks of this parameter; a rename would make it stale.
+
+    Any whole word counts, but `a` and `I`, English words, only in a form that documents:
+    `:param a:`, `` `a` ``, `a:`, `a (int)`, `a -`.
+    """
+    if name not in text:
+        return False
+    if name in ("a", "I"):
+        form = rf"(?:`{name}`|\b(?:param|arg|argument|parameter)\b[^\n:]*\b{name}\b"
+        return re.search(form + rf"|^\s*\*?{name}\s*(?::|\(|-|=))", text, re.MULTILINE) is not None
+    return "$" in name or name in _words_of(text)
+
+
+@lru_cache(maxsize=8)  # a function asks for each of its parameters
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text))

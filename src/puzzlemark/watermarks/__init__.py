@@ -1,0 +1,1 @@
+"""Watermark schemes: how to mark one tree, one file per scheme."""

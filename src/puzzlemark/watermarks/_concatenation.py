@@ -1,0 +1,80 @@
+"""The concatenation pattern (paper, Algorithm 1, EmbedWatermark), shared by both strategies."""
+
+from collections.abc import Callable, Sequence
+
+from puzzlemark.errors import UnsafeRename
+from puzzlemark.syntax.naming import concatenate, is_compound, is_plain_identifier
+from puzzlemark.syntax.rename import rename, why_not_fresh
+from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import Function, Policy, Variable, functions
+from puzzlemark.watermarks.base import Mark, Refusal
+
+NO_FUNCTION = Refusal("no function in the snippet")
+NO_PREFIX = Refusal("no variable is named like the prefix")
+TOO_FEW = Refusal("fewer than two variables after the prefix")
+TARGET_TAKEN = Refusal("the target's name stands elsewhere in the snippet")
+NOTHING_TO_REPLACE = Refusal("no variable after the suffix may be renamed")
+NOTHING_TO_INTRODUCE = Refusal("no variable may be renamed to the prefix")
+
+
+def mark_first(tree: Tree, attempt: Callable[[Function], Mark | Refusal]) -> Mark | Refusal:
+    """The mark of the first function that can carry it, or why the first that might could not."""
+    refusal: Refusal | None = None
+    for function in functions(tree):
+        outcome = attempt(function)
+        if isinstance(outcome, Mark):
+            return outcome
+        if refusal is None or refusal is NO_PREFIX:
+            refusal = outcome
+    return refusal or NO_FUNCTION
+
+
+def variables_of(function: Function) -> list[Variable]:
+    """The variables that can take part in a mark: not `_`, nothing beyond ASCII."""
+    return [each for each in function.variables if is_plain_identifier(each.name)]
+
+
+def concatenation_mark(
+    tree: Tree,
+    function: Function,
+    position: int,
+    policy: Policy,
+    introduced_as: str | None = None,
+) -> Mark | Refusal:
+    """Mark a function whose prefix is its variable at `position`, or `introduced_as` for it."""
+    if function.dynamic is not None:
+        return Refusal(function.dynamic)
+    variables = variables_of(function)
+    after = variables[position + 1 :]  # Algorithm 1, line 4
+    if len(after) <= 1:
+        return TOO_FEW
+    original = variables[position].name
+    prefix, suffix, others = introduced_as or original, after[0].name, after[1:]
+    target = concatenate(prefix, suffix, tree.language.convention)
+    names = {} if introduced_as is None else {original: prefix}
+    replaced: str | None = None
+    if all(each.name != target for each in others):  # rule (iii): a natural target stays
+        if why_not_fresh(tree, target) is not None:
+            return TARGET_TAKEN
+        replaced = select_replaced(others, policy)
+        if replaced is None:
+            return NOTHING_TO_REPLACE
+        names[replaced] = target
+    try:
+        edits = rename(tree, function, names, policy) if names else ()
+    except UnsafeRename as refusal:
+        return Refusal(str(refusal))
+    return Mark(prefix, suffix, target, replaced, original if introduced_as else None, edits)
+
+
+def select_replaced(others: Sequence[Variable], policy: Policy) -> str | None:
+    """T (paper, section 4.3.2, rules i and ii), among the variables that may be renamed at all.
+
+    No compound name among them: the least frequent. Otherwise: the most frequent compound name.
+    Ties go to the earlier variable.
+    """
+    candidates = [each for each in others if each.refusal(policy) is None]
+    compound = [each for each in candidates if is_compound(each.name)]
+    if compound:
+        return max(compound, key=lambda each: each.frequency).name
+    return min(candidates, key=lambda each: each.frequency).name if candidates else None

@@ -1,0 +1,36 @@
+"""The universal strategy: a function's own first two variables are prefix and suffix (U1, U2)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import Function, Policy
+from puzzlemark.watermarks._concatenation import TOO_FEW, concatenation_mark, mark_first
+from puzzlemark.watermarks.base import Mark, Named, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Universal:
+    """`Universal()` turns `name`, `path`, ..., `x` into `name_path` for `x`."""
+
+    name: ClassVar[str] = "universal"
+
+    def may_occur(self, code: bytes) -> bool:  # noqa: ARG002
+        """Every function has a first variable: each snippet is a natural carrier."""
+        return True
+
+    def plan(self, tree: Tree, policy: Policy) -> Mark | Refusal:
+        """Mark the first function that can carry."""
+
+        def attempt(function: Function) -> Mark | Refusal:
+            return concatenation_mark(tree, function, 0, policy) if function.variables else TOO_FEW
+
+        return mark_first(tree, attempt)
+
+    def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:  # noqa: ARG002
+        """There is nothing to introduce."""
+        return Refusal("a universal mark needs no introduced prefix")
+
+
+SCHEME = Universal
+NAMED = {"U1": Named("python", Universal()), "U2": Named("java", Universal())}

@@ -1,0 +1,63 @@
+"""What many tests need: real functions, and a dataset of them."""
+
+import ast
+import os
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+MODULES = ("argparse", "calendar", "configparser", "difflib", "inspect", "mailbox", "tarfile")
+
+
+def harvest_with_ast(path: Path) -> Iterator[tuple[str, str]]:
+    """(id, code) of every top-level function and method of a file, found without our parser."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        members = node.body if isinstance(node, ast.ClassDef) else [node]
+        for member in members:
+            if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+                code = ast.get_source_segment(text, member)
+                assert code is not None
+                yield f"{path.stem}:{member.lineno}", code
+
+
+@pytest.fixture(scope="session")
+def stdlib_functions() -> list[tuple[str, str]]:
+    folder = Path(sysconfig.get_path("stdlib"))
+    return [pair for name in MODULES for pair in harvest_with_ast(folder / f"{name}.py")]
+
+
+@pytest.fixture(scope="session")
+def corpus_bytes(stdlib_functions: list[tuple[str, str]]) -> bytes:
+    records = (
+        {"id": id_, "language": "python", "code": code, "original_string": code, "size": len(code)}
+        for id_, code in stdlib_functions
+    )
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+
+@pytest.fixture
+def corpus_path(tmp_path: Path, corpus_bytes: bytes) -> Path:
+    """A dataset of some 600 real functions as JSON Lines."""
+    path = tmp_path / "functions.jsonl"
+    path.write_bytes(corpus_bytes)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def own_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds or leaves a secret in the user's own configuration."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.delenv("PUZZLEMARK_SECRET", raising=False)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """A folder with CodeSearchNet and HumanEval files, named by PUZZLEMARK_DATA; not shipped."""
+    folder = os.environ.get("PUZZLEMARK_DATA")
+    if not folder:
+        pytest.skip("PUZZLEMARK_DATA names no folder with real datasets")
+    return Path(folder)

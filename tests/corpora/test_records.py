@@ -1,0 +1,120 @@
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from puzzlemark.corpora.base import Entry, open_corpus
+from puzzlemark.errors import CorpusError
+from tests.corpora.making import open_python, records, write
+
+NAMES = ["a.jsonl", "a.jsonl.gz", "a.parquet"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_record_is_an_entry_and_unusable_code_has_a_reason(tmp_path: Path, name: str) -> None:
+    rows = [
+        {"id": 7, "code": "x = 'é'\r\n\tpass", "language": "python"},
+        {"id": 7, "code": None, "language": "python"},
+        {"id": None, "code": "", "language": None},
+        {"id": 9, "code": " \n", "language": "java"},
+    ]
+    path = write(tmp_path / name, rows)
+    assert list(open_python(path).entries()) == [
+        Entry(0, "7", "x = 'é'\r\n\tpass", "python", None),
+        Entry(1, "7", None, "python", "null code"),
+        Entry(2, f"{name}:2", "", "python", "empty code"),
+        Entry(3, "9", " \n", "java", "empty code"),
+    ]
+
+
+def test_a_record_that_says_no_language_has_a_reason_unless_one_is_given(tmp_path: Path) -> None:
+    rows = [{"code": "x", "language": "java"}, {"code": "y", "language": None}]
+    path = write(tmp_path / "a.jsonl", rows)
+    assert [e.reason for e in open_corpus(path).entries()] == [None, "no language"]
+    assert [e.language for e in open_python(path).entries()] == ["java", "python"]
+
+
+def test_code_that_is_not_text_has_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"code": "x"}\n{"code": ["x"]}\n{"code": "\\ud800"}\n')
+    reasons = [entry.reason for entry in open_python(tmp_path / "a.jsonl").entries()]
+    assert reasons == [None, "code is not text", "code is not valid Unicode"]
+
+
+def test_binary_code_is_read_as_utf8(tmp_path: Path) -> None:
+    table = pa.table({"code": pa.array(["é = 1".encode(), b"\xff"], pa.binary())})
+    pq.write_table(table, tmp_path / "a.parquet")
+    entries = list(open_python(tmp_path / "a.parquet").entries())
+    assert [(e.code, e.reason) for e in entries] == [
+        ("é = 1", None),
+        (None, "code is not valid UTF-8"),
+    ]
+
+
+def test_an_id_beyond_64_bits_keeps_its_digits(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 123456789012345678901234567890, "code": "x"}\n')
+    assert next(open_python(tmp_path / "a.jsonl").entries()).id == "123456789012345678901234567890"
+
+
+def test_ids_without_a_column_name_the_shard_and_the_row_in_it(tmp_path: Path) -> None:
+    for name in ("p/a.jsonl", "p/b.jsonl"):
+        write(tmp_path / name, [{"code": "x"}, {"code": "y"}])
+    entries = list(open_python(tmp_path).entries())
+    assert [(entry.row, entry.id) for entry in entries] == [
+        (0, "p/a.jsonl:0"),
+        (1, "p/a.jsonl:1"),
+        (2, "p/b.jsonl:0"),
+        (3, "p/b.jsonl:1"),
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_survives_pickling(tmp_path: Path, name: str) -> None:
+    corpus = open_python(write(tmp_path / name, records(5)))
+    (batch,) = corpus.batches()
+    assert pickle.loads(pickle.dumps(batch)).entries() == batch.entries()  # noqa: S301
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chosen_rows_are_the_same_entries_as_in_the_whole(tmp_path: Path, name: str) -> None:
+    for part in range(3):
+        write(tmp_path / "d" / f"{part}{name}", records(1100))
+    corpus = open_python(tmp_path / "d")
+    whole = list(corpus.entries())
+    assert [entry.row for entry in whole] == list(range(3300))
+    for chosen in ([], [0], [1099, 1100, 3299], list(range(5, 3300, 7))):
+        rows = np.array(chosen, dtype=np.int64)
+        assert list(corpus.entries(rows)) == [whole[row] for row in chosen]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_are_small_and_in_order(tmp_path: Path, name: str) -> None:
+    corpus = open_python(write(tmp_path / name, records(2500)))
+    sizes = [len(batch.rows) for batch in corpus.batches()]
+    assert sum(sizes) == 2500
+    assert max(sizes) <= 1024
+    assert corpus.count() == 2500
+
+
+def test_an_error_survives_the_way_from_a_worker() -> None:
+    error = CorpusError("train.jsonl:812: not a JSON object; repair it")
+    back = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert isinstance(back, CorpusError)
+    assert str(back) == str(error)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_snippets_carry_the_whole_record_and_leave_out_unusable_code(
+    tmp_path: Path, name: str
+) -> None:
+    rows = [
+        {"id": "a", "code": "x = 1", "language": "python", "stars": 3},
+        {"id": "b", "code": None, "language": "python", "stars": 4},
+    ]
+    corpus = open_corpus(write(tmp_path / name, rows))
+    (snippet,) = corpus
+    assert (snippet.id, snippet.code, snippet.language) == ("a", "x = 1", "python")
+    assert snippet.record == rows[0]
+    assert list(corpus) == [snippet]  # again and again

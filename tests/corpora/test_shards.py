@@ -1,0 +1,123 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from puzzlemark.corpora.shards import extension_of, find_layout
+from puzzlemark.errors import CorpusError, UsageError
+from tests.corpora.making import open_python, records, write
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.jsonl", ("jsonl", ".jsonl")),
+        ("a.JSONL.GZ", ("jsonl", ".jsonl.gz")),
+        ("a.ndjson", ("jsonl", ".ndjson")),
+        ("a.parquet", ("parquet", ".parquet")),
+        ("a.csv", None),
+        ("jsonl", None),
+    ],
+)
+def test_the_format_follows_from_the_name(name: str, expected: tuple[str, str] | None) -> None:
+    assert extension_of(name) == expected
+
+
+def test_a_folder_is_searched_to_its_depth_in_the_order_of_names(tmp_path: Path) -> None:
+    for name in ("train/b.jsonl", "train/a.jsonl.gz", "a.jsonl", "test/z.jsonl"):
+        write(tmp_path / name, records(1))
+    layout = find_layout(tmp_path)
+    names = [shard.name for shard in layout.shards]
+    assert names == ["a.jsonl", "test/z.jsonl", "train/a.jsonl.gz", "train/b.jsonl"]
+    assert layout.kind == "folder"
+
+
+def test_other_and_hidden_files_are_counted_not_read(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", records(1))
+    for name in ("README.md", "_SUCCESS", ".cache.jsonl", "_old.jsonl"):
+        (tmp_path / name).write_text("x")
+    layout = find_layout(tmp_path)
+    assert [shard.name for shard in layout.shards] == ["a.jsonl"]
+    assert layout.ignored == 4
+
+
+def test_a_glob_names_its_shards_below_the_folder_before_the_first_wildcard(tmp_path: Path) -> None:
+    for name in ("x/train/1.jsonl", "x/train/2.jsonl", "x/test/1.jsonl", "x/train/n.txt"):
+        write(tmp_path / name, records(1))
+    layout = find_layout(str(tmp_path / "x" / "t*" / "1.*"))
+    assert [shard.name for shard in layout.shards] == ["test/1.jsonl", "train/1.jsonl"]
+    assert layout.root == tmp_path / "x"
+    deep = find_layout(str(tmp_path / "**" / "*.jsonl"))
+    assert len(deep.shards) == 3
+
+
+def test_a_file_whose_name_looks_like_a_glob_is_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "data[1].jsonl", records(1))
+    assert find_layout(path).kind == "file"
+
+
+def test_a_folder_that_mixes_formats_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", records(1))
+    write(tmp_path / "a.parquet", records(1))
+    with pytest.raises(UsageError, match=r"a\.jsonl and a\.parquet.*pass a glob"):
+        find_layout(tmp_path)
+    assert len(find_layout(str(tmp_path / "*.parquet")).shards) == 1
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"no\.jsonl: no such file or folder"):
+        find_layout(tmp_path / "no.jsonl")
+
+
+def test_an_empty_folder_and_an_empty_glob_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"no dataset files.*\.jsonl"):
+        find_layout(tmp_path)
+    with pytest.raises(CorpusError, match="no dataset files"):
+        find_layout(str(tmp_path / "*.jsonl"))
+
+
+def test_an_unknown_extension_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("code\n")
+    with pytest.raises(UsageError, match=r"a\.csv: unknown kind.*\.jsonl\.gz.*\.parquet"):
+        find_layout(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_an_empty_file_is_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(CorpusError, match="no records"):
+        open_python(tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
+def test_a_file_without_permission_is_an_error(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, records(1))
+    path.chmod(0)
+    with pytest.raises(CorpusError, match=r"a\..*[Pp]ermission denied"):
+        open_python(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_sub_folder_without_permission_is_an_error_not_a_lost_shard(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", records(1))
+    write(tmp_path / "sub" / "b.jsonl", records(1))
+    (tmp_path / "sub").chmod(0)
+    try:
+        with pytest.raises(CorpusError, match=r"sub: Permission denied"):
+            find_layout(tmp_path)
+    finally:
+        (tmp_path / "sub").chmod(0o700)
+
+
+def test_a_reader_that_is_denied_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.jsonl", records(1))
+
+    def deny(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", deny)
+    with pytest.raises(CorpusError, match=r"a\.jsonl: Permission denied"):
+        open_python(path)

@@ -1,0 +1,168 @@
+"""Algorithm 1's outer loops: who is marked, in which order, and how many."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.embedding.manifest import Carrier
+from puzzlemark.embedding.plan import (
+    BELOW_THRESHOLD,
+    NOT_NEEDED,
+    Plan,
+    Settings,
+    budgets,
+    in_order,
+    plan,
+)
+from puzzlemark.engines.serial import Serial
+from puzzlemark.errors import UsageError
+from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.tree import parse
+from puzzlemark.watermarks.base import Mark
+from puzzlemark.watermarks.fixed_prefix import FixedPrefix
+from puzzlemark.watermarks.universal import Universal
+
+KEY = bytes(range(32))
+WITH_KEY = "def f(key, first):\n    second = key + first\n    return second\n"
+WITHOUT = "def f(one, two):\n    three = one + two\n    return three\n"
+
+
+def run(path: Path, settings: Settings, key: bytes | None = KEY) -> Plan:
+    return plan(open_corpus(path, language="python"), settings, Serial(), order_key=key)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[list[str | None]], Path]:
+    def write(codes: list[str | None]) -> Path:
+        path = tmp_path / "codes.jsonl"
+        lines = [orjson.dumps({"id": str(n), "code": code}) for n, code in enumerate(codes)]
+        path.write_bytes(b"\n".join(lines))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("records", "rates", "expected"),
+    [
+        (100, (0.01, 0.05), (5, 1)),
+        (20, (0.05, 0.05), (1, 1)),
+        (119, (0.01, 0.05), (5, 2)),
+        (10, (0.01, 0.05), (0, 0)),
+        (7, (1.0, 1.0), (7, 7)),
+        (0, (0.01, 0.05), (0, 0)),
+    ],
+)
+def test_budgets_are_whole_numbers_within_the_rates(
+    records: int, rates: tuple[float, float], expected: tuple[int, int]
+) -> None:
+    settings = Settings(Universal(), min_rate=rates[0], max_rate=rates[1])
+    assert budgets(records, settings) == expected
+
+
+def test_natural_carriers_go_first_up_to_the_maximum(
+    write: Callable[[list[str | None]], Path],
+) -> None:
+    path = write([WITHOUT] * 10 + [WITH_KEY] * 10)
+    settings = Settings(FixedPrefix("key"), tau=0, min_rate=0.1, max_rate=0.3)
+    planned = run(path, settings)
+    assert planned.counts == {"marked": 6, "natural": 6}
+    assert all(row >= 10 for row in planned.lines)
+    assert planned.kept == {NOT_NEEDED: 14}
+
+
+def test_others_are_marked_up_to_the_minimum_only(
+    write: Callable[[list[str | None]], Path],
+) -> None:
+    path = write([WITHOUT] * 18 + [WITH_KEY] * 2)
+    settings = Settings(FixedPrefix("key"), tau=0, min_rate=0.2, max_rate=0.5)
+    planned = run(path, settings)
+    assert planned.counts == {"marked": 4, "natural": 2, "introduced": 2}
+
+
+def test_every_record_is_marked_or_has_a_reason(
+    write: Callable[[list[str | None]], Path],
+) -> None:
+    codes = [WITH_KEY, None, "", "def f(:", "x = 1", WITHOUT, "def g(a):\n    return a"]
+    settings = Settings(FixedPrefix("key"), tau=0, min_rate=1, max_rate=1)
+    planned = run(write(codes), settings)
+    assert len(planned.lines) == 2
+    assert sum(planned.kept.values()) == 5
+    assert {"syntax errors", "null code", "no function in the snippet"} <= set(planned.kept)
+
+
+def test_dataset_order_marks_the_first_that_can(
+    write: Callable[[list[str | None]], Path],
+) -> None:
+    path = write(["def f(a):\n    pass", WITH_KEY, WITHOUT, WITH_KEY, WITH_KEY])
+    settings = Settings(Universal(), order="dataset", tau=0, max_rate=0.4)
+    assert list(run(path, settings, key=None).lines) == [1, 2]
+
+
+def test_keyed_order_depends_on_the_secret_and_the_id(
+    write: Callable[[list[str | None]], Path],
+) -> None:
+    path = write([WITH_KEY] * 100)
+    settings = Settings(Universal(), tau=0, max_rate=0.2)
+    once, again = run(path, settings), run(path, settings)
+    other = run(path, settings, key=bytes(32))
+    assert list(once.lines) == list(again.lines)
+    assert list(once.lines) != list(other.lines)
+    assert list(once.lines) != list(range(20))
+
+
+def test_equal_numbers_are_walked_by_row() -> None:
+    order = np.array([5, 1, 5, 1], np.uint64)
+    assert in_order(np.array([True] * 4), order).tolist() == [1, 3, 0, 2]
+    assert in_order(np.array([True, False, True, True]), order).tolist() == [3, 0, 2]
+
+
+def test_the_least_suitable_carry_nothing(corpus_path: Path) -> None:
+    settings = Settings(Universal(), tau=0.35, min_rate=0, max_rate=1)
+    planned = run(corpus_path, settings)
+    scores = planned.selection.scores
+    marked = list(planned.lines)
+    assert scores[marked].min() >= planned.selection.threshold
+    assert planned.kept[BELOW_THRESHOLD] == pytest.approx(0.35 * len(scores), abs=2)
+
+
+def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
+    """Algorithm 1, lines 18 to 40, one snippet after the other."""
+    watermark = FixedPrefix("name")
+    settings = Settings(watermark, order="dataset", tau=0.2, min_rate=0.05, max_rate=0.06)
+    planned = run(corpus_path, settings, key=None)
+    entries = list(open_corpus(corpus_path).entries())
+    most, least = budgets(len(entries), settings)
+    expected: dict[int, Mark] = {}
+    for attempt, budget, natural in ((watermark.plan, most, True), (watermark.introduce, least, False)):
+        for entry in entries:
+            if len(expected) >= budget or not planned.selection.is_candidate[entry.row]:
+                continue
+            assert entry.code is not None
+            if watermark.may_occur(entry.code.encode()) is not natural:
+                continue
+            outcome = attempt(parse(Snippet(entry.id, entry.code, "python")), "paper")
+            if isinstance(outcome, Mark):
+                expected[entry.row] = outcome
+    found = {row: Carrier.from_line(line).mark for row, line in planned.lines.items()}
+    assert found == expected
+    assert 0 < planned.counts["natural"] < planned.counts["marked"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tau": 1.5},
+        {"min_rate": 0.2, "max_rate": 0.1},
+        {"max_rate": 2},
+        {"policy": "bold"},
+        {"order": "random"},
+    ],
+)
+def test_settings_that_make_no_sense_are_usage_errors(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        Settings(Universal(), **wrong)  # type: ignore[arg-type]

@@ -1,0 +1,156 @@
+"""The ten features again, slow and obvious: recursion, lists and node types by name."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from puzzlemark.syntax.tree import Tree
+
+
+def naive_measure(tree: Tree) -> tuple[int, ...]:
+    measures = tree.language.measures
+    top = _top(tree)
+    nodes = [node for member in top for node in _walk(tree, member)]
+    leaves = [node for node in nodes if not _children(tree, node)]
+    expressions = [node for node in nodes if node.type in measures.expressions and node.is_named]
+    declared = [node.text for node in nodes if _is_declared(node)]
+    called = {name for node in nodes if (name := _called(node)) is not None}
+    return (
+        1 + sum(node.type in measures.decisions for node in nodes),
+        _lines(tree),
+        len(leaves),
+        max((_nesting(tree, member) for member in top), default=0),
+        1 + max((_depth(tree, member) for member in top), default=0),
+        len(called),
+        len(declared),
+        len(set(declared)),
+        len(expressions),
+        len({tuple(_kinds(tree, node)) for node in expressions}),
+    )
+
+
+def _top(tree: Tree) -> list[Node]:
+    if not tree.offset:
+        return tree.root.children
+    body = tree.root.children[0].child_by_field_name("body")
+    assert body is not None
+    return body.children[1:-1]
+
+
+def _children(tree: Tree, node: Node) -> list[Node]:
+    return [] if node.type in tree.language.measures.opaque else node.children
+
+
+def _is_code(tree: Tree, node: Node) -> bool:
+    return node.type not in tree.language.measures.comments | tree.language.measures.layout
+
+
+def _walk(tree: Tree, node: Node) -> Iterator[Node]:
+    if _is_code(tree, node):
+        yield node
+        for child in _children(tree, node):
+            yield from _walk(tree, child)
+
+
+def _kinds(tree: Tree, node: Node) -> Iterator[tuple[str, bool]]:
+    return ((below.type, below.is_named) for below in _walk(tree, node))
+
+
+def _depth(tree: Tree, node: Node) -> int:
+    return 1 + max((_depth(tree, child) for child in _children(tree, node)), default=0)
+
+
+def _nesting(tree: Tree, node: Node) -> int:
+    inside = max((_nesting(tree, child) for child in _children(tree, node)), default=0)
+    # keywords are spelled without `_statement`: no token is among the nesting types
+    return inside + (node.type in tree.language.measures.nesting and not _is_else_if(node))
+
+
+def _is_else_if(node: Node) -> bool:
+    parent = node.parent
+    return (
+        parent is not None
+        and node.type == parent.type == "if_statement"
+        and parent.child_by_field_name("alternative") == node
+    )
+
+
+def _lines(tree: Tree) -> int:
+    code = bytearray(tree.source)
+
+    def blank(node: Node) -> None:
+        if node.type in tree.language.measures.comments:
+            for at in range(node.start_byte, node.end_byte):
+                if code[at] not in b"\r\n":
+                    code[at] = 0x20
+        for child in node.children:
+            blank(child)
+
+    blank(tree.root)
+    own = bytes(code)[tree.offset : tree.offset + len(tree.code)]
+    return sum(bool(line.strip()) for line in own.splitlines())
+
+
+# Asked of every identifier about its parent, where the walk asks every parent about its children.
+_EVERYWHERE_IN = frozenset(
+    "parameters lambda_parameters list_splat_pattern dictionary_splat_pattern pattern_list "
+    "tuple_pattern list_pattern typed_parameter as_pattern_target splat_pattern "
+    "inferred_parameters type_pattern record_pattern_component".split()
+)
+_FIELDS = frozenset(
+    [
+        ("assignment", "left"),
+        ("named_expression", "name"),
+        ("default_parameter", "name"),
+        ("typed_default_parameter", "name"),
+        ("for_statement", "left"),
+        ("for_in_clause", "left"),
+        ("formal_parameter", "name"),
+        ("catch_formal_parameter", "name"),
+        ("variable_declarator", "name"),
+        ("enhanced_for_statement", "name"),
+        ("resource", "name"),
+        ("instanceof_expression", "name"),
+        ("lambda_expression", "parameters"),
+    ]
+)
+
+
+def _is_declared(node: Node) -> bool:
+    parent = node.parent
+    if node.type != "identifier" or parent is None:
+        return False
+    while parent.type in {"tuple", "list", "list_splat"} and parent.parent is not None:
+        node, parent = parent, parent.parent
+        if parent.type == "as_pattern_target":
+            return True
+    if parent.type == "dotted_name":
+        return parent.child_count == 1 and _is_captured(parent)
+    if parent.type == "as_pattern":
+        return parent.children[-1] == node
+    if parent.type in _EVERYWHERE_IN:
+        return True
+    fields = (field for kind, field in _FIELDS if kind == parent.type)
+    return any(parent.child_by_field_name(field) == node for field in fields)
+
+
+def _is_captured(name: Node) -> bool:
+    parent = name.parent
+    return parent is not None and parent.type in {"case_pattern", "keyword_pattern"}
+
+
+def _called(node: Node) -> bytes | None:
+    callee: Node | None = None
+    if node.type == "call":
+        callee = node.child_by_field_name("function")
+        if callee is not None and callee.type == "attribute":
+            callee = callee.child_by_field_name("attribute")
+    elif node.type == "method_invocation":
+        callee = node.child_by_field_name("name")
+    elif node.type == "object_creation_expression":
+        callee = node.child_by_field_name("type")
+        if callee is not None and callee.type == "generic_type":
+            callee = callee.named_children[0]
+        if callee is not None and callee.type == "scoped_type_identifier":
+            callee = callee.named_children[-1]
+    return callee.text if callee is not None and not callee.children else None
