@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from puzzlemark.features.measure import measure
     from puzzlemark.snippet import Edit, Snippet
     from puzzlemark.syntax.tree import parse
-    from puzzlemark.syntax.variables import functions
+    from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.watermarks.base import Mark, Refusal
 
 __version__ = "0.1.0"
@@ -28,6 +28,7 @@ _HOMES = {
     "Edit": "snippet",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
+    "Policy": "syntax.variables",
     "PuzzleMarkError": "errors",
     "Refusal": "watermarks.base",
     "Snippet": "snippet",
@@ -41,10 +42,11 @@ _HOMES = {
     "read": "corpora.base:open_corpus",
     "revert": "embedding.run",
 }
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "Edit",
     "Manifest",
     "Mark",
+    "Policy",
     "PuzzleMarkError",
     "Refusal",
     "Snippet",

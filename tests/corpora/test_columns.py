@@ -36,7 +36,9 @@ def test_named_columns_win() -> None:
 
 def test_a_missing_column_is_an_error_that_lists_the_columns() -> None:
     head = {"source": "x", "id": 1}
-    with pytest.raises(UsageError, match=r"a\.jsonl: no column looks like code.*source, id.*--code"):
+    with pytest.raises(
+        UsageError, match=r"a\.jsonl: no column looks like code.*source, id.*--code"
+    ):
         recognise(head, "a.jsonl")
     with pytest.raises(UsageError, match="no column 'nope' for --id-column"):
         recognise(head, "a.jsonl", code="source", id="nope")

@@ -1,5 +1,6 @@
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ NAMES = ["a.jsonl", "a.jsonl.gz", "a.parquet"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_record_is_an_entry_and_unusable_code_has_a_reason(tmp_path: Path, name: str) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": 7, "code": "x = 'é'\r\n\tpass", "language": "python"},
         {"id": 7, "code": None, "language": "python"},
         {"id": None, "code": "", "language": None},
@@ -31,7 +32,10 @@ def test_every_record_is_an_entry_and_unusable_code_has_a_reason(tmp_path: Path,
 
 
 def test_a_record_that_says_no_language_has_a_reason_unless_one_is_given(tmp_path: Path) -> None:
-    rows = [{"code": "x", "language": "java"}, {"code": "y", "language": None}]
+    rows: list[dict[str, Any]] = [
+        {"code": "x", "language": "java"},
+        {"code": "y", "language": None},
+    ]
     path = write(tmp_path / "a.jsonl", rows)
     assert [e.reason for e in open_corpus(path).entries()] == [None, "no language"]
     assert [e.language for e in open_python(path).entries()] == ["java", "python"]
@@ -109,7 +113,7 @@ def test_an_error_survives_the_way_from_a_worker() -> None:
 def test_snippets_carry_the_whole_record_and_leave_out_unusable_code(
     tmp_path: Path, name: str
 ) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "a", "code": "x = 1", "language": "python", "stars": 3},
         {"id": "b", "code": None, "language": "python", "stars": 4},
     ]

@@ -1,6 +1,6 @@
 """Algorithm 1's outer loops: who is marked, in which order, and how many."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +36,8 @@ def run(path: Path, settings: Settings, key: bytes | None = KEY) -> Plan:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[list[str | None]], Path]:
-    def write(codes: list[str | None]) -> Path:
+def write(tmp_path: Path) -> Callable[[Sequence[str | None]], Path]:
+    def write(codes: Sequence[str | None]) -> Path:
         path = tmp_path / "codes.jsonl"
         lines = [orjson.dumps({"id": str(n), "code": code}) for n, code in enumerate(codes)]
         path.write_bytes(b"\n".join(lines))
@@ -65,7 +65,7 @@ def test_budgets_are_whole_numbers_within_the_rates(
 
 
 def test_natural_carriers_go_first_up_to_the_maximum(
-    write: Callable[[list[str | None]], Path],
+    write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     path = write([WITHOUT] * 10 + [WITH_KEY] * 10)
     settings = Settings(FixedPrefix("key"), tau=0, min_rate=0.1, max_rate=0.3)
@@ -76,7 +76,7 @@ def test_natural_carriers_go_first_up_to_the_maximum(
 
 
 def test_others_are_marked_up_to_the_minimum_only(
-    write: Callable[[list[str | None]], Path],
+    write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     path = write([WITHOUT] * 18 + [WITH_KEY] * 2)
     settings = Settings(FixedPrefix("key"), tau=0, min_rate=0.2, max_rate=0.5)
@@ -85,7 +85,7 @@ def test_others_are_marked_up_to_the_minimum_only(
 
 
 def test_every_record_is_marked_or_has_a_reason(
-    write: Callable[[list[str | None]], Path],
+    write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     codes = [WITH_KEY, None, "", "def f(:", "x = 1", WITHOUT, "def g(a):\n    return a"]
     settings = Settings(FixedPrefix("key"), tau=0, min_rate=1, max_rate=1)
@@ -96,7 +96,7 @@ def test_every_record_is_marked_or_has_a_reason(
 
 
 def test_dataset_order_marks_the_first_that_can(
-    write: Callable[[list[str | None]], Path],
+    write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     path = write(["def f(a):\n    pass", WITH_KEY, WITHOUT, WITH_KEY, WITH_KEY])
     settings = Settings(Universal(), order="dataset", tau=0, max_rate=0.4)
@@ -104,7 +104,7 @@ def test_dataset_order_marks_the_first_that_can(
 
 
 def test_keyed_order_depends_on_the_secret_and_the_id(
-    write: Callable[[list[str | None]], Path],
+    write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     path = write([WITH_KEY] * 100)
     settings = Settings(Universal(), tau=0, max_rate=0.2)
@@ -138,7 +138,10 @@ def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
     entries = list(open_corpus(corpus_path).entries())
     most, least = budgets(len(entries), settings)
     expected: dict[int, Mark] = {}
-    for attempt, budget, natural in ((watermark.plan, most, True), (watermark.introduce, least, False)):
+    for attempt, budget, natural in (
+        (watermark.plan, most, True),
+        (watermark.introduce, least, False),
+    ):
         for entry in entries:
             if len(expected) >= budget or not planned.selection.is_candidate[entry.row]:
                 continue

@@ -435,7 +435,7 @@ def test_a_serializable_lambda_is_refused_since_javac_names_it_after_locals() ->
         "class T { Object f() { int x = 1;"
         " Object y = (Runnable & java.io.Serializable) () -> System.out.println(x); return y; } }"
     )
-    assert resolve_first(code).dynamic == "lambda that may be serializable"
+    assert resolve_first(code).dynamic == "cast that may make a lambda serializable"
     assert keep_classes([(code, rename(code, variable_of(code, "x"), "y2"))]) == [False]
 
 
@@ -522,6 +522,12 @@ def test_code_that_does_not_compile_is_not_guessed_at() -> None:
 def test_deeply_nested_code_is_resolved() -> None:
     code = "int f(int x) { return " + "(" * 2000 + "x" + ")" * 2000 + " + x" * 5000 + "; }"
     assert variable_of(code, "x").frequency == 5002
+
+
+def test_native_code_in_a_comment_keeps_the_parameters_it_reads() -> None:
+    code = "native int f(int a, int b) /*-{ return a + 1; }-*/;"
+    assert variable_of(code, "a").fixed == "mentioned in native code"
+    assert variable_of(code, "b").fixed is None
 
 
 def test_an_annotation_that_means_nothing_to_parameters_does_not_keep_them() -> None:

@@ -1,5 +1,7 @@
 """`puzzlemark`, and `python -m puzzlemark.cli`: every file of this folder is a command."""
 
+from typing import Annotated
+
 import typer
 
 from puzzlemark import __version__, plugins
@@ -26,14 +28,16 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
     )
-    app.callback()(_options)
+    app.callback(invoke_without_command=True)(_options)
     for name in plugins.names("cli"):
         app.command(name)(guarded(plugins.load("cli", name).run))
     return app
 
 
 def _options(
-    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
 ) -> None:
     if version:
         print(f"puzzlemark {__version__}")

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeAlias
 
 from puzzlemark.errors import EditMismatch
@@ -124,8 +125,9 @@ def _skip_space(line: bytes, at: int) -> int:
 def _locate(literal: bytes, offsets: Sequence[int]) -> list[int]:
     """Ascending byte offsets in the text, as offsets in its literal."""
     places: list[int] = []
+    closing = [(len(literal) - 1, len(literal), 1)]
     text_at, literal_at = 0, 1  # after the opening quote
-    for start, end, width in (*_escapes(literal), (len(literal) - 1, len(literal), 1)):
+    for start, end, width in chain(_escapes(literal), closing):
         plain_end = text_at + start - literal_at
         while len(places) < len(offsets) and offsets[len(places)] <= plain_end:
             places.append(literal_at + offsets[len(places)] - text_at)

@@ -25,7 +25,7 @@ from puzzlemark.embedding.manifest import (
     Scheme,
     Shard,
     load_manifest,
-    save_manifest,
+    prepare_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
 from puzzlemark.embedding.secret import Secret, find_secret
@@ -163,19 +163,24 @@ def _write(
     progress: Progress,
 ) -> Summary:
     derived = infer(corpus)
-    manifest: Manifest | None = None
+    prepared: list[tuple[Header, Path]] = []
 
-    def keep_manifest(written: Rewritten) -> None:
+    def prepare(written: Rewritten) -> None:
         # before the output gets its name: marks without their manifest are lost to their owner
-        nonlocal manifest
         header = _header(corpus, settings, derived, planned, written, secret, mark_name)
         manifest = Manifest(header, planned.lines)
-        save_manifest(manifest, manifest_path)
+        prepared.append((header, prepare_manifest(manifest, manifest_path)))
 
-    edits = Edits(planned.lines)
-    written = _rewrite(corpus, output, edits, derived, keep_manifest, overwrite, progress)
-    assert manifest is not None
-    return _summary("embed", corpus, output, manifest_path, manifest.header, written)
+    try:
+        edits = Edits(planned.lines)
+        written = _rewrite(corpus, output, edits, derived, prepare, overwrite, progress)
+    except BaseException:
+        for _, partial in prepared:
+            partial.unlink(missing_ok=True)
+        raise
+    ((header, partial),) = prepared
+    partial.replace(manifest_path)
+    return _summary("embed", corpus, output, manifest_path, header, written)
 
 
 def apply(

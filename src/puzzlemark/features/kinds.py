@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import tree_sitter
 
-from puzzlemark.languages.base import Language, Measures, find
+from puzzlemark.languages.base import Language, Measures, Place, find
 
 Value = TypeVar("Value")
 
@@ -23,7 +23,7 @@ COMMENT = 64
 LAYOUT = 128
 SKIPPED = COMMENT | LAYOUT
 
-_PLACES = {"first": slice(0, 1), "last": slice(-1, None), "all": slice(None)}
+_POSITIONS = {"first": slice(0, 1), "last": slice(-1, None), "all": slice(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Kinds:
 
     roles: tuple[int, ...]
     declares: dict[int, slice | int]  # a slice of the children, or the number of a field
-    calls: dict[int, int]  # the number of a field
+    calls: dict[int, slice | int]
     qualified: dict[int, int]  # an index among the children
     names: frozenset[int]
     unpacked: frozenset[int]
@@ -55,14 +55,8 @@ def kinds_of(name: str, root: int) -> Kinds:
     assert not measures.expressions & measures.nesting, "a node is one or the other"
     return Kinds(
         roles=tuple(_role(measures, kind, n >= root) for n, kind in enumerate(spelled)),
-        declares=_numbered(
-            spelled,
-            {
-                kind: _PLACES[place] if place in _PLACES else _field(grammar, place)
-                for kind, place in measures.declares.items()
-            },
-        ),
-        calls=_numbered(spelled, {k: _field(grammar, f) for k, f in measures.calls.items()}),
+        declares=_numbered(spelled, _placed(grammar, measures.declares)),
+        calls=_numbered(spelled, _placed(grammar, measures.calls)),
         qualified=_numbered(
             spelled, {k: 0 if p == "first" else -1 for k, p in measures.qualified.items()}
         ),
@@ -89,6 +83,13 @@ def _role(measures: Measures, kind: str, inner: bool) -> int:
     )
     looked_into = inner and kind not in measures.opaque
     return (INNER if looked_into else 0) | sum(bit for bit, kinds in bits if kind in kinds)
+
+
+def _placed(grammar: tree_sitter.Language, places: Mapping[str, Place]) -> dict[str, slice | int]:
+    return {
+        kind: _POSITIONS[place] if place in _POSITIONS else _field(grammar, place)
+        for kind, place in places.items()
+    }
 
 
 def _field(grammar: tree_sitter.Language, name: str) -> int:

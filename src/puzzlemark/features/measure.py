@@ -128,13 +128,7 @@ def _members(tree: Tree) -> Sequence[Node]:
 
 def _find_declared(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:
     """Add the names that a node declares."""
-    place = kinds.declares[kind]
-    if isinstance(place, slice):
-        candidates = node.children[place]
-    else:
-        child = node.child_by_field_id(place)
-        candidates = [child] if child is not None else []
-    for child in candidates:
+    for child in _at(kinds.declares[kind], node):
         child_kind = child.kind_id
         if child_kind in kinds.names:
             found.append(child)
@@ -144,11 +138,19 @@ def _find_declared(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> No
 
 def _find_called(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:
     """Add the name of what is called, without its owner: `self.rows.append(row)` -> `append`."""
-    callee = node.child_by_field_id(kinds.calls[kind])
-    while callee is not None and (index := kinds.qualified.get(callee.kind_id)) is not None:
-        callee = callee.children[index]
-    if callee is not None and not callee.child_count:
-        found.append(callee)
+    for callee in _at(kinds.calls[kind], node):
+        while (part := kinds.qualified.get(callee.kind_id)) is not None:
+            callee = callee.children[part]
+        if not callee.child_count:
+            found.append(callee)
+
+
+def _at(place: slice | int, node: Node) -> Sequence[Node]:
+    # by position where possible: these are the very nodes that the walk goes on to, not new ones
+    if isinstance(place, slice):
+        return node.children[place]
+    child = node.child_by_field_id(place)
+    return () if child is None else (child,)
 
 
 def _is_else_if(kinds: Kinds, kind: int, before: list[int]) -> bool:

@@ -7,7 +7,8 @@ from pathlib import Path
 import orjson
 
 from puzzlemark.corpora.lines import write_blocks
-from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.corpora.writing import staged
+from puzzlemark.errors import UsageError
 from puzzlemark.harvest.functions import FIELDS, Record
 
 ROW_GROUP = 5_000
@@ -25,18 +26,8 @@ def check_output(output: Path, *, overwrite: bool = False) -> None:
 def write_records(records: Iterable[Record], output: Path) -> None:
     """Write the records in the format that the name of `output` ends in."""
     write = _writer(output)
-    # the ending stays: it decides about compression
-    partial = output.with_name(f".partial-{output.name}")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            write(records, partial)
-            partial.replace(output)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    except OSError as exc:
-        raise CorpusError(f"{output}: cannot be written: {exc.strerror or exc}") from exc
+    with staged(output) as place:
+        write(records, place)
 
 
 def _writer(output: Path) -> Callable[[Iterable[Record], Path], None]:

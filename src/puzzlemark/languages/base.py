@@ -8,7 +8,7 @@ from typing import Literal
 from puzzlemark import plugins
 
 Convention = Literal["snake", "camel"]
-Place = Literal["all", "first", "last", "name", "left"]  # among the children, or a field
+Place = Literal["all", "first", "last", "name", "left", "type"]  # among the children, or a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Measures:
     nesting: frozenset[str]  # control structures, for mlcn
     expressions: frozenset[str]  # for ec and dec
     declares: Mapping[str, Place] = field(hash=False)  # where the name stands, for vc and dvc
-    calls: Mapping[str, str] = field(hash=False)  # the field that holds what is called, for ufcc
+    calls: Mapping[str, Place] = field(hash=False)  # where what is called stands, for ufcc
     qualified: Mapping[str, Place] = field(hash=False)  # `a.b`: the part that is called
     names: frozenset[str]  # spell a declared name, unless there is a dot in it
     unpacked: frozenset[str]  # hold several declared names: `as (a, b)`

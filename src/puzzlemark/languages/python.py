@@ -6,14 +6,18 @@ import keyword
 from puzzlemark.languages.base import Language, Measures
 
 # Built-ins that see local variables by name: a function that mentions one is left alone.
-FRAME_READERS = frozenset("locals eval exec execfile globals vars dir ic nameof argname".split())
+FRAME_READERS = frozenset(
+    "locals eval exec execfile globals vars dir ic nameof argname currentframe _getframe".split()
+)
 # `vars(x)` and `dir(x)` look into x; only without an argument do they look at the caller.
 HARMLESS_WITH_ARGUMENTS = frozenset({"vars", "dir"})
 # Attributes that reach a frame, or take a text that may name a local: df.query("a > @limit").
 FRAME_ATTRIBUTES = frozenset(
     "_getframe currentframe getframeinfo getinnerframes getouterframes f_locals f_globals f_back "
+    "tb_frame gi_frame cr_frame ag_frame walk_stack walk_tb "
     "co_varnames co_names co_cellvars co_freevars __code__ __closure__ "
-    "query eval sql evaluate objmode dmatrix dmatrices from_formula nameof argname varname".split()
+    "query eval sql evaluate objmode dmatrix dmatrices from_formula ols glm mixedlm "
+    "nameof argname varname".split()
 )
 # Attributes that reach a frame only as members of a module: inspect.stack, but not numpy.stack.
 FRAME_MEMBERS = {"stack": "inspect", "trace": "inspect", "exec": "builtins"}
@@ -61,7 +65,7 @@ LANGUAGE = Language(
             "keyword_pattern": "last",
             "splat_pattern": "all",
         },
-        calls={"call": "function"},
+        calls={"call": "first"},
         qualified={"attribute": "last"},
         names=frozenset({"identifier", "dotted_name"}),
         unpacked=frozenset({"tuple", "list", "list_splat"}),

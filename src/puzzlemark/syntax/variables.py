@@ -77,13 +77,14 @@ def names_a_parameter(text: str, name: str) -> bool:
     """Whether a documentation text speaks of this parameter; a rename would make it stale.
 
     Any whole word counts, but `a` and `I`, English words, only in a form that documents:
-    `:param a:`, `` `a` ``, `a:`, `a (int)`, `a -`.
+    `:param a:`, `` `a` ``, `a:`, `a (int)`, `a -`, `f(a=1)`.
     """
     if name not in text:
         return False
     if name in ("a", "I"):
         form = rf"(?:`{name}`|\b(?:param|arg|argument|parameter)\b[^\n:]*\b{name}\b"
-        return re.search(form + rf"|^\s*\*?{name}\s*(?::|\(|-|=))", text, re.MULTILINE) is not None
+        form += rf"|^\s*\*?{name}\s*(?::|\(|-|=)|\b{name}=(?!=))"
+        return re.search(form, text, re.MULTILINE) is not None
     return "$" in name or name in _words_of(text)
 
 

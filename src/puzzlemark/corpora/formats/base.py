@@ -52,5 +52,5 @@ class Format(Protocol):
 
 def load_format(name: str) -> Format:
     """The format with this name."""
-    found: Format = plugins.load("corpora.formats", name)  # type: ignore[assignment]
+    found: Format = plugins.load("corpora.formats", name)
     return found

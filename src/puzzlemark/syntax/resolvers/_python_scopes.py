@@ -171,6 +171,13 @@ class Walk:
         self.target(left, scope)
         self.children(node, scope, skip=left)
 
+    def assignment(self, node: Node, scope: Scope) -> None:
+        left = field_of(node, "left")
+        if left.type == "tuple_pattern" and node.child_by_field_name("right") is None:
+            self.children(node, scope)  # `(x): int` binds nothing, unlike `x: int`
+        else:
+            self.bind_left(node, scope)
+
     def bind_children(self, node: Node, scope: Scope) -> None:
         for child in node.named_children:
             self.target(child, scope)
@@ -327,7 +334,7 @@ _HANDLERS: dict[str, Callable[[Walk, Node, Scope], None]] = {
     "attribute": Walk.attribute,
     "call": Walk.call,
     "keyword_argument": Walk.keyword_argument,
-    "assignment": Walk.bind_left,
+    "assignment": Walk.assignment,
     "augmented_assignment": Walk.bind_left,
     "for_statement": Walk.bind_left,
     "named_expression": Walk.walrus,
@@ -349,6 +356,7 @@ _HANDLERS: dict[str, Callable[[Walk, Node, Scope], None]] = {
     "case_clause": Walk.case_clause,
     "string": Walk.string,
     "interpolation": Walk.interpolation,
+    "format_expression": Walk.interpolation,
     "type": Walk.annotation,
     **dict.fromkeys(_DYNAMIC_NODES, Walk.refuse),
 }

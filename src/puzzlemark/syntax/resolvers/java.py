@@ -147,28 +147,25 @@ class _Walk:
 
     def read(self, body: Node) -> None:
         """Visit a body; node types that are in no table are left to the audit."""
-        steps = self._steps
+        source, steps, visible = self.source, self._steps, self._visible
         steps.append(body)
         while steps:
             step = steps.pop()
             if not isinstance(step, Node):
                 step()
-                continue
-            kind = step.type
-            if kind == "identifier":
+            elif (kind := step.type) == "identifier":
                 start = step.start_byte
-                word = self.source[start : step.end_byte]
-                places = self.own if self._visible.get(word) else self.others
-                places[word].append(start)
-            elif kind in TRANSPARENT:
-                steps.extend(step.named_children[::-1])
-            elif kind in MEMBERS:
-                self._read_member(step)
-            elif kind in SCOPES:
-                self._open()
-                steps.extend(step.named_children[::-1])
-            elif kind in _SPECIAL:
-                _SPECIAL[kind](self, step)
+                word = source[start : step.end_byte]
+                (self.own if visible.get(word) else self.others)[word].append(start)
+            elif (reader := _READERS.get(kind)) is not None:
+                reader(self, step)
+
+    def _read_children(self, node: Node) -> None:
+        self._steps.extend(node.named_children[::-1])
+
+    def _read_scope(self, node: Node) -> None:
+        self._open()
+        self._read_children(node)
 
     def _open(self) -> None:
         self._scopes.append([])
@@ -243,9 +240,9 @@ class _Walk:
 
     def _read_cast(self, node: Node) -> None:
         *types, value = node.named_children
-        if len(types) > 1 and value.type in ("lambda_expression", "method_reference"):
-            # javac names the lambda's method after the variables around it
-            self.dynamic = "lambda that may be serializable"
+        if len(types) > 1:
+            # (Runnable & Serializable): javac names the lambda's method after variables around it
+            self.dynamic = "cast that may make a lambda serializable"
         self._steps.append(value)
 
     def _read_instanceof(self, node: Node) -> None:
@@ -279,7 +276,10 @@ class _Walk:
             self._steps.append(child)
 
 
-_SPECIAL: dict[str, Callable[[_Walk, Node], None]] = {
+_READERS: dict[str, Callable[[_Walk, Node], None]] = {
+    **dict.fromkeys(TRANSPARENT, _Walk._read_children),
+    **dict.fromkeys(MEMBERS, _Walk._read_member),
+    **dict.fromkeys(SCOPES, _Walk._read_scope),
     "labeled_statement": _Walk._read_label,
     "variable_declarator": _Walk._read_declarator,
     "resource": _Walk._read_resource,
@@ -320,7 +320,8 @@ class _Audit:
         at = text.find(word)
         while at >= 0:
             end = at + len(word)
-            if offset + at not in known and not {text[at - 1], text[end]} & _PARTS_OF_NAMES:
+            is_word = text[at - 1] not in _PARTS_OF_NAMES and text[end] not in _PARTS_OF_NAMES
+            if is_word and offset + at not in known:
                 yield offset + at
             at = text.find(word, end)
 
@@ -338,7 +339,10 @@ class _Audit:
         node = self.function.descendant_for_byte_range(start, start + len(word))
         assert node is not None, "a word outside of the tree"
         if node.type in COMMENTS:
-            named = is_parameter and names_a_parameter(self.tree.text(node), word.decode())
+            comment = self.tree.text(node)
+            if comment.startswith("/*-"):  # native code of GWT or J2ObjC, with Java's parameters
+                return "mentioned in native code"
+            named = is_parameter and names_a_parameter(comment, word.decode())
             return "named in a comment" if named else None
         if node.type == "identifier" and _is_member_name(node):
             return None

@@ -1,0 +1,142 @@
+"""Watermark the running Python's own standard library, look at the marks, take them out again.
+
+Run it with `make demo`. It needs no input and leaves its files in `./demo/`.
+"""
+
+import gzip
+import shutil
+import sysconfig
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+import puzzlemark as pm
+from puzzlemark.cli.show import changes, heading
+from puzzlemark.embedding import scores, showing
+from puzzlemark.harvest.run import harvest_to
+
+FOLDER = Path("demo")
+CORPUS = FOLDER / "stdlib.jsonl.gz"
+# neither the library's own tests nor what was installed later
+NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "turtledemo")
+STRATEGIES = {
+    "P1": "fixed prefix: the name `key`, joined with the variable that follows it",
+    "U1": "universal: a function's own first two variables, joined",
+}
+SHOWN = 2
+EASY_LINES = 8  # a function of about this size can be taken in at a glance
+
+console = Console(highlight=False)
+
+
+def main() -> None:
+    """The owner's side of PuzzleMark, from source code to marks and back."""
+    started = time.monotonic()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    harvest()
+    score()
+    for mark, meaning in STRATEGIES.items():
+        console.rule(f"[bold]{mark}[/], {meaning}", align="left")
+        embed(mark)
+        show(mark)
+        revert(mark)
+    conclude(time.monotonic() - started)
+
+
+def harvest() -> None:
+    """Functions of the standard library become a dataset like CodeSearchNet."""
+    step("Harvest a dataset from real code")
+    folder = Path(sysconfig.get_path("stdlib"))
+    harvested = harvest_to(folder, CORPUS, "python", exclude=NOT_HARVESTED)
+    say(f"{harvested.records:,} functions of {harvested.files:,} files in {folder}")
+    say(f"-> {CORPUS}")
+
+
+def score() -> None:
+    """Simple functions are where a mark is least conspicuous."""
+    step("Score: which functions are suitable to carry a mark?")
+    features = FOLDER / "features.parquet"
+    scored = scores.score(CORPUS, features, workers=None)
+    say(f"{scored.candidates:,} of {scored.records:,}; suitability {scored.threshold:.4f} or more")
+    say(f"-> {features}")
+
+
+def embed(mark: str) -> None:
+    """Write the marked dataset and its private manifest."""
+    step(f"Embed {mark}")
+    summary = pm.embed(
+        CORPUS,
+        marked(mark),
+        manifest(mark),
+        mark=mark,
+        secret_file=FOLDER / "secret",
+        workers=None,
+    )
+    say(f"{summary.marked:,} of {summary.records:,} records carry a mark ({summary.rate:.2%})")
+    say(f"-> {marked(mark)}, to publish; {manifest(mark)}, to keep private")
+
+
+def show(mark: str) -> None:
+    """A few marks, before and after."""
+    step("Look at what changed")
+    marks = showing.show(marked(mark), manifest(mark), limit=None).marks
+    readable = [each for each in marks if each.is_natural and each.replaced]
+    readable.sort(key=lambda each: abs(each.before.code.count("\n") - EASY_LINES))
+    for each in readable[:SHOWN]:
+        for line in (heading(each), *changes(each), ""):
+            console.print(line, soft_wrap=True)
+
+
+def revert(mark: str) -> None:
+    """Take every mark out, and compare with the original."""
+    step("Revert, and prove that the original is back")
+    restored = FOLDER / f"restored-{mark}.jsonl.gz"
+    summary = pm.revert(marked(mark), manifest(mark), restored)
+    original = pm.read(CORPUS).digest()
+    say(f"digest of the original  {original}")
+    say(f"digest of the marked    {pm.read(marked(mark)).digest()}")
+    say(f"digest of the restored  {pm.read(restored).digest()}")
+    if pm.read(restored).digest() != original or summary.output_digest != original:
+        raise SystemExit("the restored dataset is not the original: please report this")
+    if unpack(restored) != unpack(CORPUS):
+        raise SystemExit("the restored lines are not the original ones: please report this")
+    say("[green]The original is back: every record and every field of it, byte for byte.[/]")
+
+
+def conclude(seconds: float) -> None:
+    """What to do next."""
+    step(f"Done in {seconds:.0f} seconds")
+    say("Publish the marked dataset, keep the manifest and the secret. Next:")
+    say(f"  puzzlemark show {marked('U1')} --manifest {manifest('U1')} --html {FOLDER}/marks.html")
+    say("  puzzlemark embed YOUR_DATASET --output marked.jsonl.gz --mark U1")
+    say("  puzzlemark harvest YOUR_PROJECT --language python --output functions.jsonl.gz")
+
+
+def marked(mark: str) -> Path:
+    """The dataset with this mark in it."""
+    return FOLDER / f"marked-{mark}.jsonl.gz"
+
+
+def manifest(mark: str) -> Path:
+    """Its manifest."""
+    return FOLDER / f"marks-{mark}.manifest.jsonl.gz"
+
+
+def unpack(path: Path) -> bytes:
+    """The lines of a dataset, whatever the compression of its file."""
+    return gzip.decompress(path.read_bytes())
+
+
+def step(title: str) -> None:
+    """Say what comes next."""
+    console.print(f"\n[bold]{title}[/]", soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """One line below the step."""
+    console.print(f"  {text}", soft_wrap=True)
+
+
+if __name__ == "__main__":  # worker processes import this file
+    main()

@@ -1,0 +1,109 @@
+"""`puzzlemark score`: how suitable each record is to carry a mark."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from puzzlemark.cli.base import (
+    AsJson,
+    CodeColumn,
+    Force,
+    IdColumn,
+    Language,
+    LanguageColumn,
+    Workers,
+    output_console,
+    print_json,
+    progress,
+)
+
+if TYPE_CHECKING:
+    from puzzlemark.embedding.scores import Scored
+
+
+def run(
+    dataset: Annotated[
+        str,
+        typer.Argument(metavar="INPUT", help="JSONL, JSONL.gz or Parquet: a file, folder or glob."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Parquet file for features and suitability.")
+    ],
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="SVG of the distribution. [default: OUTPUT with the ending .svg]"),
+    ] = None,
+    tau: Annotated[
+        float, typer.Option(help="Leave out this share of the least suitable snippets.")
+    ] = 0.35,
+    features: Annotated[
+        str | None,
+        typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
+    ] = None,
+    projection: Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")] = "pca",
+    language: Language = None,
+    code_column: CodeColumn = None,
+    id_column: IdColumn = None,
+    language_column: LanguageColumn = None,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure every snippet, and see who may carry a mark.
+
+    Writes ten features, the suitability and the decision for each record as Parquet, and draws the
+    distribution with its threshold. Simple code is suitable: a mark in it is least conspicuous.
+
+    [bold]Example[/]
+
+    puzzlemark score train.jsonl.gz --output features.parquet
+    """
+    from puzzlemark.embedding.scores import score
+    from puzzlemark.pages.files import refuse_existing, write_text
+    from puzzlemark.pages.suitability import suitability_picture
+
+    picture = picture or output.with_suffix(".svg")
+    refuse_existing(picture, overwrite=force)
+    with progress(not as_json) as report:
+        scored = score(
+            dataset,
+            output,
+            tau=tau,
+            features=features.split(",") if features else None,
+            projection=projection,
+            language=language,
+            code_column=code_column,
+            id_column=id_column,
+            language_column=language_column,
+            workers=workers,
+            overwrite=force,
+            progress=report,
+        )
+    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
+    write_text(picture, drawn)
+    if as_json:
+        print_json({**scored.to_json(), "picture": str(picture)})
+    else:
+        _print(scored, picture)
+
+
+def _print(scored: "Scored", picture: Path) -> None:
+    console = output_console()
+    console.print(
+        f"[bold]{scored.candidates:,} of {scored.records:,} records[/] may carry a mark "
+        f"({scored.measured:,} were measured)"
+    )
+    if scored.threshold is not None:
+        console.print(f"threshold {scored.threshold:.4f} (tau {scored.tau:g})")
+    if scored.weights:
+        share = f", {scored.explained_variance:.0%} of the variance" * (
+            scored.explained_variance is not None
+        )
+        told = "  ".join(f"{name} {weight:.3f}" for name, weight in scored.weights.items())
+        console.print(f"weights   {told} ({scored.projection}{share})")
+    for reason, count in scored.unmeasured.items():
+        console.print(f"  not measured {count:>9,}  {escape(reason)}")
+    console.print(f"scores    {escape(scored.output)}")
+    console.print(f"picture   {escape(str(picture))}")

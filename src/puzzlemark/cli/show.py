@@ -1,0 +1,194 @@
+"""`puzzlemark show`: look at the marks of a dataset, before and after."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from puzzlemark.cli.base import AsJson, Force, output_console, print_json
+
+if TYPE_CHECKING:
+    from puzzlemark.embedding.showing import Showing, Shown
+    from puzzlemark.pages.diff import Line, Row
+    from puzzlemark.pages.marks import Count, Fact
+
+ON_TERMINAL = 5
+ON_PAGE = 1_000  # a page with many more takes a browser minutes to open
+CONTEXT = 1
+STYLES = {"prefix": "bold blue", "suffix": "bold magenta", "target": "bold yellow reverse"}
+
+
+def run(
+    dataset: Annotated[
+        str, typer.Argument(metavar="INPUT", help="The marked dataset, or the original.")
+    ],
+    manifest: Annotated[Path, typer.Option(help="The private manifest of its marks.")],
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write the marks as one self-contained page (mode 0600) instead."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Show so many marks, 0 for all. [default: 5, and 1000 on a page]", min=0),
+    ] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Show the mark in this record; may be repeated."),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the marks changed: prefix, suffix and target in their places.
+
+    [bold]Examples[/]
+
+    puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz
+
+    puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz --html marks.html
+    """
+    from puzzlemark.embedding.showing import show
+    from puzzlemark.pages.files import refuse_existing
+
+    if html is not None:
+        refuse_existing(html, overwrite=force)
+    usual = ON_TERMINAL if html is None else ON_PAGE
+    wanted = None if limit == 0 or (limit is None and ids) else limit or usual
+    showing = show(dataset, manifest, limit=wanted, ids=ids or ())
+    if html is not None:
+        _write_page(showing, html)
+    if as_json:
+        print_json(_plain(showing, html))
+    elif html is not None:
+        _print_page(showing, html)
+    else:
+        _print_marks(showing)
+
+
+def _plain(showing: "Showing", html: Path | None) -> dict[str, object]:
+    return {
+        "input": showing.input,
+        "side": showing.side,
+        "total": showing.total,
+        "shown": len(showing.marks),
+        "html": None if html is None else str(html),
+        "marks": [mark.to_json() for mark in showing.marks],
+    }
+
+
+def _print_page(showing: "Showing", html: Path) -> None:
+    text = Text.assemble((f"{len(showing.marks):,} of {showing.total:,} marks", "bold"))
+    text.append(f" -> {html} (private: it shows where they are)")
+    output_console().print(text)
+
+
+def _print_marks(showing: "Showing") -> None:
+    console = output_console()
+    for mark in showing.marks:
+        console.print(heading(mark))
+        for line in changes(mark):
+            console.print(line)
+        console.print()
+    console.print(
+        Text(f"{len(showing.marks):,} of {showing.total:,} marks; --limit shows more", "dim")
+    )
+
+
+def heading(mark: "Shown") -> Text:
+    """`key + iterator -> key_iterator (was: a)`, and where it is."""
+    from puzzlemark.pages.diff import make_visible
+
+    text = Text.assemble(
+        (mark.prefix, STYLES["prefix"]),
+        " + ",
+        (mark.suffix, STYLES["suffix"]),
+        " -> ",
+        (mark.target, STYLES["target"]),
+    )
+    text.append(f" (was: {mark.replaced})" if mark.replaced else " (there by nature)")
+    text.append("" if mark.is_natural else f", prefix introduced (was: {mark.introduced})")
+    text.append(f"\nrow {mark.row:,}  {make_visible(mark.id)}", "dim")
+    return text
+
+
+def changes(mark: "Shown") -> list[Text]:
+    """A unified diff of the mark's snippet with little around the changed lines."""
+    from puzzlemark.pages.diff import diff, hunks
+
+    # where nothing changed, there are still the names to look at
+    edited = mark.before.code != mark.after.code
+    lines: list[Text] = []
+    for hunk in hunks(diff(mark.before, mark.after), context=CONTEXT, changed_only=edited):
+        if hunk.skipped:
+            lines.append(Text(f"       ... {hunk.skipped} more", "dim"))
+        lines += _unified(hunk.rows)
+    return lines
+
+
+def _unified(rows: "tuple[Row, ...]") -> list[Text]:
+    lines: list[Text] = []
+    added: list[Text] = []
+    for row in rows:
+        if not row.is_changed:
+            lines += added
+            added = []
+        if row.before is not None:
+            lines.append(_line("-" if row.is_changed else " ", row.before))
+        if row.is_changed and row.after is not None:
+            added.append(_line("+", row.after))
+    return lines + added
+
+
+def _line(sign: str, line: "Line") -> Text:
+    tint = {"-": "red", "+": "green", " ": ""}[sign]
+    text = Text.assemble((f"{line.number:>5} ", "dim"), (f"{sign} ", tint))
+    for piece in line.pieces:
+        text.append(piece.text, STYLES[piece.role] if piece.role else tint)
+    return text
+
+
+def _write_page(showing: "Showing", html: Path) -> None:
+    from puzzlemark.pages.files import write_text
+    from puzzlemark.pages.marks import marks_page
+
+    page = marks_page(
+        f"Marks in {Path(showing.input).name}",
+        showing.marks,
+        counts=_counts(showing),
+        facts=_facts(showing),
+        total=showing.total,
+    )
+    write_text(html, page, private=True)
+
+
+def _counts(showing: "Showing") -> list["Count"]:
+    from puzzlemark.pages.marks import Count
+
+    header = showing.header
+    records = header.input.records
+    return [
+        Count(f"{records:,}", "records"),
+        Count(f"{showing.total:,}", f"marks ({showing.total / records:.2%})"),
+        Count(f"{header.counts.get('natural', 0):,}", "with a natural prefix"),
+        Count(f"{header.counts.get('introduced', 0):,}", "with an introduced prefix"),
+        Count(f"{header.counts.get('unedited', 0):,}", "there by nature, nothing changed"),
+    ]
+
+
+def _facts(showing: "Showing") -> list["Fact"]:
+    from puzzlemark.pages.marks import Fact
+
+    header = showing.header
+    settings = ", ".join(f"{key}={value}" for key, value in header.watermark.settings.items())
+    scheme = " ".join(filter(None, (header.watermark.name, header.watermark.scheme, settings)))
+    rates = f"{header.min_rate:g} to {header.max_rate:g}"
+    return [
+        Fact(
+            "Dataset", f"{showing.input}" + (f" (the {showing.side} one)" if showing.side else "")
+        ),
+        Fact("Watermark", scheme, is_code=True),
+        Fact("Policy", f"{header.policy}; carriers in {header.order} order"),
+        Fact("Rates", f"{rates}; suitability quantile tau {header.tau:g}"),
+        Fact("Original digest", header.input.digest, is_code=True),
+        Fact("Marked digest", header.output.digest, is_code=True),
+    ]

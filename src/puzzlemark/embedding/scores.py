@@ -1,0 +1,209 @@
+"""Features and suitability of every record, as a Parquet file that says how it was made."""
+
+import math
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+
+from puzzlemark.carriers.selection import TAU, Selection, select
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.digest import corpus_digest
+from puzzlemark.corpora.writing import staged
+from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
+from puzzlemark.engines.base import make
+from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.features.table import DEFAULT, FEATURES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PARTS = ("puzzlemark", "tree-sitter", "tree-sitter-python", "tree-sitter-java")
+ROW_GROUP = 50_000
+METADATA = b"puzzlemark"  # key of the file's metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What scoring a dataset found."""
+
+    input: str
+    output: str
+    records: int
+    measured: int
+    candidates: int
+    tau: float
+    threshold: float | None  # None: nothing could be measured
+    features: tuple[str, ...]
+    projection: str
+    weights: dict[str, float]  # of each feature, where the projection has weights
+    explained_variance: float | None
+    unmeasured: dict[str, int]  # records without features, by reason
+    digest: str
+    selection: Selection = field(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "selection"}
+
+
+def score(
+    path: Path | str,
+    output: Path | str,
+    *,
+    tau: float = TAU,
+    features: Sequence[str] | None = None,
+    projection: str = "pca",
+    language: str | None = None,
+    code_column: str | None = None,
+    id_column: str | None = None,
+    language_column: str | None = None,
+    workers: int | None = 1,
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Scored:
+    """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`."""
+    output = Path(output)
+    check_output(output, overwrite=overwrite)
+    corpus = open_corpus(
+        path,
+        code_column=code_column,
+        id_column=id_column,
+        language_column=language_column,
+        language=language,
+    )
+    if output.resolve() in (shard.path.resolve() for shard in corpus.shards):
+        raise UsageError(f"{output}: would overwrite the input; choose another --output")
+    with closing(make(workers)) as engine:
+        seen = survey(corpus, Look(), engine, progress)
+    selection = select(
+        seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
+    )
+    scored = _summarise(corpus, output, seen, selection)
+    write_scores(output, corpus, seen, scored, progress)
+    return scored
+
+
+def check_output(output: Path, *, overwrite: bool) -> None:
+    """Refuse what could not be written, before any work is done."""
+    if output.suffix.lower() != ".parquet":
+        raise UsageError(f"{output}: scores are written as Parquet; end the name in .parquet")
+    if output.is_dir() or (output.exists() and not overwrite):
+        raise UsageError(f"{output}: exists already; pass --force to replace it")
+
+
+def write_scores(
+    output: Path, corpus: Corpus, seen: Survey, scored: Scored, progress: Progress = no_progress
+) -> None:
+    """Write row, id, the ten features, suitability, is_candidate and reason of every record."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema().with_metadata({METADATA: _metadata(corpus, scored)})
+    done = 0
+    with staged(output) as place, pq.ParquetWriter(place, schema, compression="zstd") as writer:
+        for start, ids, reasons in _groups(corpus, seen):
+            columns = _columns(seen, scored.selection, start, ids, reasons)
+            arrays = [
+                pa.array(columns[name], kind, from_pandas=True)  # NaN: not measured, hence null
+                for name, kind in zip(schema.names, schema.types, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            done += len(ids)
+            progress("writing", done, scored.records)
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("row", pa.int64()),
+            ("id", pa.string()),
+            *((name, pa.int32()) for name in FEATURES),
+            ("suitability", pa.float64()),
+            ("is_candidate", pa.bool_()),
+            ("reason", pa.string()),
+        ]
+    )
+
+
+def _groups(corpus: Corpus, seen: Survey) -> Iterator[tuple[int, list[str], list[str | None]]]:
+    """First row, ids and reasons of each row group; only what was not measured is parsed again."""
+    start = 0
+    ids: list[str] = []
+    reasons: list[str | None] = []
+    for batch in corpus.batches():
+        for entry in batch.entries():
+            reason: str | None = None
+            if not seen.table.measured[entry.row]:
+                try:
+                    parse_entry(entry, None)
+                except UnparsableSnippet as exc:
+                    reason = str(exc)
+            ids.append(entry.id.encode("utf-8", "replace").decode())  # JSON has lone surrogates
+            reasons.append(reason)
+        if len(ids) >= ROW_GROUP:
+            yield start, ids, reasons
+            start += len(ids)
+            ids, reasons = [], []
+    if ids:
+        yield start, ids, reasons
+
+
+def _columns(
+    seen: Survey, selection: Selection, start: int, ids: list[str], reasons: list[str | None]
+) -> dict[str, Any]:
+    rows = slice(start, start + len(ids))
+    missing = ~seen.table.measured[rows]
+    features = {
+        name: np.ma.masked_array(seen.table.values[rows, place], missing)
+        for place, name in enumerate(FEATURES)
+    }
+    return {
+        "row": np.arange(rows.start, rows.stop),
+        "id": ids,
+        **features,
+        "suitability": selection.scores[rows],
+        "is_candidate": selection.is_candidate[rows],
+        "reason": reasons,
+    }
+
+
+def _summarise(corpus: Corpus, output: Path, seen: Survey, selection: Selection) -> Scored:
+    weights = selection.details.get("weights")
+    share = selection.details.get("explained_variance")
+    return Scored(
+        str(corpus.path),
+        str(output),
+        len(seen),
+        int(np.count_nonzero(seen.table.measured)),
+        int(np.count_nonzero(selection.is_candidate)),
+        selection.tau,
+        None if math.isnan(selection.threshold) else selection.threshold,
+        selection.features,
+        selection.projection,
+        dict(zip(selection.features, weights, strict=True)) if isinstance(weights, list) else {},
+        share if isinstance(share, float) else None,
+        dict(seen.unmeasured.most_common()),
+        corpus_digest(seen.digests.tobytes()),
+        selection,
+    )
+
+
+def _metadata(corpus: Corpus, scored: Scored) -> bytes:
+    paths = ("input", "output")  # where a file once lay is nobody's business
+    facts = {name: value for name, value in scored.to_json().items() if name not in paths}
+    columns = {
+        "code": corpus.columns.code,
+        "id": corpus.columns.id,
+        "language": corpus.columns.language,
+    }
+    versions = {"python": platform.python_version(), **{part: version(part) for part in PARTS}}
+    return orjson.dumps({**facts, "columns": columns, "versions": versions})

@@ -1,0 +1,208 @@
+"""Marks to look at: a dataset, original or marked, and its manifest give both sides of each."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from puzzlemark.corpora.base import Corpus, Entry, open_corpus
+from puzzlemark.embedding.manifest import Carrier, Header, Manifest, load_manifest
+from puzzlemark.errors import ManifestError, UsageError
+from puzzlemark.languages.base import find
+from puzzlemark.snippet import Edit, Snippet, apply_edits, invert_edits
+from puzzlemark.syntax.tree import parse
+from puzzlemark.syntax.variables import functions
+from puzzlemark.watermarks.base import Mark
+
+Role = Literal["prefix", "suffix", "target"]
+SideName = Literal["original", "marked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A name of the mark at its place, in characters."""
+
+    start: int
+    end: int
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The snippet before or after, and the names of the mark in it."""
+
+    code: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One mark with both sides of its snippet."""
+
+    row: int
+    id: str
+    language: str
+    prefix: str
+    suffix: str
+    target: str
+    replaced: str | None
+    introduced: str | None
+    before: Side
+    after: Side
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether the prefix was there by nature."""
+        return self.introduced is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON object."""
+        names = ("row", "id", "language", "prefix", "suffix", "target", "replaced", "introduced")
+        plain = {name: getattr(self, name) for name in names}
+        return {**plain, "before": self.before.code, "after": self.after.code}
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """Some marks of a dataset."""
+
+    input: str
+    side: SideName | None  # what the dataset is; None: these marks changed nothing in it
+    header: Header
+    total: int  # marks in the manifest
+    marks: tuple[Shown, ...]
+
+
+def show(
+    path: Path | str,
+    manifest: Path | str,
+    *,
+    limit: int | None = 5,
+    ids: Collection[str] = (),
+) -> Showing:
+    """The first marks, or those of some records, from the original or the marked dataset.
+
+    `show("marked.jsonl.gz", "marks.jsonl.gz", limit=1).marks[0].target -> "key_iterator"`
+    """
+    loaded = load_manifest(manifest)
+    carriers = _choose(loaded, Path(manifest), ids)[:limit]
+    columns = loaded.header.columns
+    corpus = open_corpus(
+        path,
+        code_column=columns["code"],
+        id_column=columns["id"],
+        language_column=columns["language"],
+        language=loaded.header.language,
+    )
+    entries = _read(corpus, carriers, Path(manifest))
+    side = _which_side(path, manifest, carriers, entries)
+    marks = tuple(
+        _shown(carrier, entry, side) for carrier, entry in zip(carriers, entries, strict=True)
+    )
+    return Showing(str(path), side, loaded.header, len(loaded), marks)
+
+
+def _choose(manifest: Manifest, path: Path, ids: Collection[str]) -> list[Carrier]:
+    if not ids:
+        return list(manifest)
+    wanted = set(ids)
+    found = [carrier for carrier in manifest if carrier.id in wanted]
+    if missing := sorted(wanted - {carrier.id for carrier in found}):
+        raise UsageError(f"{path}: no mark in the record {', '.join(missing)}; ids are exact")
+    return found
+
+
+def _read(corpus: Corpus, carriers: Sequence[Carrier], manifest: Path) -> list[Entry]:
+    rows = np.array([carrier.row for carrier in carriers], np.int64)
+    entries = list(corpus.entries(rows))
+    for carrier, entry in zip(carriers, entries, strict=False):
+        if entry.id != carrier.id or entry.code is None:
+            raise _wrong(corpus.path, manifest, f"row {carrier.row} is the record {entry.id!r}")
+    if len(entries) < len(carriers):
+        raise _wrong(corpus.path, manifest, f"it has no row {carriers[len(entries)].row}")
+    return entries
+
+
+def _which_side(
+    path: Path | str, manifest: Path | str, carriers: Sequence[Carrier], entries: Sequence[Entry]
+) -> SideName | None:
+    """Which of the two datasets this is, by the bytes at the places of the edits."""
+    edited = [
+        ((entry.code or "").encode(), carrier)
+        for carrier, entry in zip(carriers, entries, strict=True)
+        if carrier.mark.edits
+    ]
+    if not edited:
+        return None
+    if all(_stand(code, invert_edits(carrier.mark.edits)) for code, carrier in edited):
+        return "marked"
+    for code, carrier in edited:
+        if not _stand(code, carrier.mark.edits):
+            raise _wrong(path, manifest, f"row {carrier.row} has neither the old nor the new names")
+    return "original"
+
+
+def _stand(code: bytes, edits: Sequence[Edit]) -> bool:
+    """Whether each edit finds what it replaces, as a whole word: `key` is not in `key_of`."""
+    return all(
+        code[edit.start : edit.end] == edit.old
+        and not _continues(code[edit.end : edit.end + 1])
+        and not (edit.start and _continues(code[edit.start - 1 : edit.start]))
+        for edit in edits
+    )
+
+
+def _continues(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_"
+
+
+def _shown(carrier: Carrier, entry: Entry, side: SideName | None) -> Shown:
+    mark = carrier.mark
+    code = (entry.code or "").encode()
+    before = apply_edits(code, invert_edits(mark.edits)) if side == "marked" else code
+    after = code if side == "marked" else apply_edits(code, mark.edits)
+    language = find(entry.language or "")
+    assert language is not None, "the record was parsed when it was marked"
+    old: dict[str, Role] = {
+        mark.introduced or mark.prefix: "prefix",
+        mark.suffix: "suffix",
+        mark.replaced or mark.target: "target",
+    }
+    new: dict[str, Role] = {mark.prefix: "prefix", mark.suffix: "suffix", mark.target: "target"}
+    return Shown(
+        carrier.row,
+        carrier.id,
+        language.name,
+        *_names(mark),
+        _side(before.decode(), language.name, old),
+        _side(after.decode(), language.name, new),
+    )
+
+
+def _names(mark: Mark) -> tuple[str, str, str, str | None, str | None]:
+    return mark.prefix, mark.suffix, mark.target, mark.replaced, mark.introduced
+
+
+def _side(code: str, language: str, roles: dict[str, Role]) -> Side:
+    """The code with the places of the names, in the first function that has all of them."""
+    source = code.encode()
+    for function in functions(parse(Snippet("", code, language))):
+        variables = {variable.name: variable for variable in function.variables}
+        if not roles.keys() <= variables.keys():
+            continue
+        spans: list[Span] = []
+        for name, role in roles.items():
+            for at in variables[name].starts:
+                start = len(source[:at].decode())
+                spans.append(Span(start, start + len(name), role))
+        return Side(code, tuple(sorted(spans, key=lambda span: span.start)))
+    return Side(code, ())
+
+
+def _wrong(path: Path | str, manifest: Path | str, why: str) -> ManifestError:
+    return ManifestError(
+        f"{path}: neither the original nor the marked dataset of {manifest}: {why}; "
+        "pass the dataset that this manifest was made with"
+    )

@@ -1,0 +1,26 @@
+"""Filling in a template; whatever is put in is escaped."""
+
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from puzzlemark import __version__
+
+
+def render(name: str, **values: Any) -> str:
+    """The text of a template of this room with these values."""
+    return _environment().get_template(name).render(version=__version__, **values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("puzzlemark.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["grouped"] = "{:,}".format
+    return environment

@@ -1,0 +1,105 @@
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from puzzlemark import plugins
+from puzzlemark.corpora.base import RewrittenShard, infer, open_corpus
+from puzzlemark.errors import CorpusError, EditMismatch
+from puzzlemark.snippet import Edit, invert_edits
+from tests.corpora.making import function, open_python, records, rename, tree, write
+
+NAMES = ["a.jsonl", "a.jsonl.gz", "a.parquet"]
+
+
+def test_the_formats_are_found_by_their_files() -> None:
+    assert plugins.names("corpora.formats") == ("jsonl", "parquet")
+
+
+def test_importing_the_package_does_not_import_the_heavy_libraries() -> None:
+    program = "import puzzlemark, sys; print('pyarrow' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_keeps_its_shards_and_the_rows_count_through_them(
+    tmp_path: Path, name: str
+) -> None:
+    rows = records(10)
+    for part in range(2):
+        write(tmp_path / "d" / f"p{part}" / name, rows[part * 5 : part * 5 + 5])
+    (tmp_path / "d" / "README.md").write_text("x")
+    corpus = open_python(tmp_path / "d")
+    told: list[int] = []
+    changes = {row: rename(function(row), "total", "key_total") for row in (1, 7)}
+    result = corpus.rewrite(tmp_path / "out", changes, {}, progress=told.append)
+    assert tree(tmp_path / "out") == ["p0", f"p0/{name}", "p1", f"p1/{name}"]
+    assert sum(told) == result.records == 10
+    assert result.ignored == 1
+    changed = [e.row for e in open_python(tmp_path / "out").entries() if "key_" in str(e.code)]
+    assert changed == [1, 7]
+    first = tmp_path / "d" / "p0" / name
+    assert result.shards[0] == RewrittenShard(
+        f"p0/{name}",
+        5,
+        hashlib.sha256(first.read_bytes()).hexdigest(),
+        hashlib.sha256((tmp_path / "out" / "p0" / name).read_bytes()).hexdigest(),
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_digests_of_input_and_output_are_told_on_request(tmp_path: Path, name: str) -> None:
+    corpus = open_python(write(tmp_path / name, records(4)))
+    change = rename(function(2), "total", "key_total")
+    output = tmp_path / f"out{name}"
+    result = corpus.rewrite(output, {2: change}, {}, digests=True)
+    assert result.input_digest == corpus.digest()
+    assert result.output_digest == open_python(output).digest()
+    assert result.input_digest != result.output_digest
+    undone = open_python(output).rewrite(
+        tmp_path / f"back{name}", {2: invert_edits(change)}, {}, digests=True
+    )
+    assert undone.output_digest == result.input_digest
+    assert corpus.rewrite(tmp_path / f"b{name}", {}, {}).input_digest is None
+
+
+def test_an_output_without_an_id_column_has_the_digest_of_a_file_with_the_same_name(
+    tmp_path: Path,
+) -> None:
+    corpus = open_python(write(tmp_path / "a.jsonl", [{"code": "a"}, {"code": "b"}]))
+    result = corpus.rewrite(tmp_path / "b.jsonl", {}, {}, digests=True)
+    assert result.input_digest == result.output_digest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_edits_of_another_dataset_are_refused_and_leave_nothing(tmp_path: Path, name: str) -> None:
+    corpus = open_python(write(tmp_path / name, records(4)))
+    with pytest.raises(EditMismatch, match=rf"{name}.*[23]: byte 0: expected 'nope'.*not the"):
+        corpus.rewrite(tmp_path / f"out{name}", {2: (Edit(0, b"nope", b"x"),)}, {})
+    with pytest.raises(CorpusError, match="no row 4 among its 4 records"):
+        corpus.rewrite(tmp_path / f"out{name}", {4: (Edit(0, b"def", b"x"),)}, {})
+    assert tree(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rewrite_without_changes_is_the_same_dataset(tmp_path: Path, name: str) -> None:
+    corpus = open_python(write(tmp_path / name, records(30)))
+    result = corpus.rewrite(tmp_path / f"out{name}", {}, infer(corpus), digests=True)
+    assert result.input_digest == result.output_digest
+    assert (result.recomputed, result.stale) == ({}, ())
+    again = open_corpus(tmp_path / f"out{name}")
+    assert list(again.records()) == list(corpus.records())
+
+
+def test_an_empty_shard_among_others_is_kept(tmp_path: Path) -> None:
+    write(tmp_path / "d" / "0.jsonl", [])
+    write(tmp_path / "d" / "1.jsonl", records(2))
+    corpus = open_python(tmp_path / "d")
+    assert corpus.count() == 2
+    corpus.rewrite(tmp_path / "out", {}, {})
+    assert (tmp_path / "out" / "0.jsonl").read_bytes() == b""

@@ -1,0 +1,186 @@
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from puzzlemark.corpora.columns import Columns
+from puzzlemark.corpora.derived import (
+    Change,
+    NewValue,
+    TextEdits,
+    derive,
+    infer,
+    suggests_derivation,
+)
+from puzzlemark.corpora.records import Record
+from puzzlemark.snippet import Edit
+from tests.corpora.making import function, rename
+
+COLUMNS = Columns("code")
+
+
+@dataclass(frozen=True)
+class Sample:
+    rows: list[dict[str, Any]]
+    columns: Columns = COLUMNS
+
+    def records(self) -> Iterator[Record]:
+        return iter(self.rows)
+
+
+def infer_cells(cells: list[Any], name: str = "cell") -> str | None:
+    rows = [{"code": function(nth), name: cell} for nth, cell in enumerate(cells)]
+    return infer(Sample(rows)).get(name)
+
+
+CODES = [function(nth) for nth in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (CODES, "copy"),
+        ([code.strip() for code in CODES], "stripped copy"),
+        ([f"# a file\n{code}\n# end" for code in CODES], "text with the code"),
+        ([code.split("\n")[1] for code in CODES], "part of the code"),
+        ([" ".join(code.split()) for code in CODES], "joined tokens"),
+        ([code.split() for code in CODES], "tokens"),
+        ([len(code) for code in CODES], "characters"),
+        ([float(len(code)) for code in CODES], "characters"),
+        ([hashlib.md5(c.encode()).hexdigest() for c in CODES], "md5"),  # noqa: S324
+        ([hashlib.sha256(c.encode()).hexdigest().upper() for c in CODES], "sha256, upper case"),
+        (
+            [round(sum(map(len, c.split("\n")[:3])) / 3, 2) for c in CODES],
+            "mean line length, 2 digits",
+        ),
+    ],
+)
+def test_kinds_are_recognised_by_their_values(cells: list[Any], kind: str) -> None:
+    assert infer_cells(cells) == kind
+
+
+def test_one_record_suffices_for_a_hash_and_a_copy_but_not_for_a_number() -> None:
+    assert infer_cells([hashlib.sha1(CODES[0].encode()).hexdigest()]) == "sha1"  # noqa: S324
+    assert infer_cells(CODES[:1]) == "copy"
+    assert infer_cells([len(CODES[0])]) is None
+    assert infer_cells([len(CODES[0])], "n_chars") == "characters"
+
+
+def test_a_number_that_agrees_by_accident_in_some_records_is_not_derived() -> None:
+    assert infer_cells([len(CODES[0]), len(CODES[1]), len(CODES[2]), 5]) is None
+
+
+def test_constant_small_numbers_are_not_taken_for_line_counts() -> None:
+    assert infer_cells([3, 3, 3, 3]) is None
+    assert infer_cells([3, 3, 3, 3], "n_lines") == "lines"
+
+
+def test_booleans_are_no_numbers() -> None:
+    assert infer_cells([True] * 4, "n_lines") == "unknown"
+
+
+def test_null_cells_and_null_codes_say_nothing() -> None:
+    assert infer_cells([None, CODES[1], None, CODES[3]]) == "copy"
+    assert infer_cells([None] * 4, "sha256") is None
+    rows: list[dict[str, Any]] = [{"code": None, "size": 4}, {"code": "x = 1", "size": 5}]
+    assert infer(Sample(rows)) == {"size": "characters"}
+
+
+def test_a_copy_with_a_few_other_cells_is_still_a_copy() -> None:
+    assert infer_cells([CODES[0], CODES[1], "something else", CODES[3]]) == "copy"
+
+
+def test_columns_of_ragged_records_are_all_looked_at() -> None:
+    rows = [{"code": CODES[0]}, {"code": CODES[1], "again": CODES[1]}]
+    assert infer(Sample(rows)) == {"again": "copy"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    "code_tokens func_code_tokens content_hash sha256 md5 size length n_lines num_lines loc "
+    "avg_line_length max_line_length alphanum_fraction token_count num_tokens hexsha "
+    "code_embedding ast".split(),
+)
+def test_a_name_that_says_derived_is_named_when_no_kind_fits(name: str) -> None:
+    assert suggests_derivation(name)
+    assert infer_cells(["q", "r", "s", "t"], name) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "name",
+    "sha url func_code_url docstring docstring_tokens docstring_summary func_documentation_tokens "
+    "func_documentation_string repo repo_name path func_name partition language license source "
+    "commit_hash repo_size stars identifier parameters nwo blob".split(),
+)
+def test_other_columns_give_no_alarm(name: str) -> None:
+    assert infer_cells(["q", "r", "s", "t"], name) is None
+
+
+def derive_rename(kind: str, cell: Any, code: str = "aa = 1\nb = aa + 2\n") -> Any:
+    return derive(kind, cell, Change.of(code.encode(), rename(code, "aa", "key_aa")))
+
+
+def test_edits_move_to_where_the_cell_repeats_the_code() -> None:
+    assert derive_rename("text with the code", "# é\naa = 1\nb = aa + 2\n") == TextEdits(
+        {0: (Edit(5, b"aa", b"key_aa"), Edit(16, b"aa", b"key_aa"))}
+    )
+    assert derive_rename("stripped copy", "aa = 1\nb = aa + 2") == TextEdits(
+        {0: (Edit(0, b"aa", b"key_aa"), Edit(11, b"aa", b"key_aa"))}
+    )
+    assert derive_rename("part of the code", "1\nb = aa + 2\n") == TextEdits(
+        {0: (Edit(6, b"aa", b"key_aa"),)}
+    )
+    assert derive_rename("tokens", "aa = 1 b = aa + 2".split()) == TextEdits(
+        {0: (Edit(0, b"aa", b"key_aa"),), 5: (Edit(0, b"aa", b"key_aa"),)}
+    )
+    assert derive_rename("joined tokens", "aa = 1 b = aa + 2") == TextEdits(
+        {0: (Edit(0, b"aa", b"key_aa"), Edit(11, b"aa", b"key_aa"))}
+    )
+
+
+def test_values_are_computed_in_the_type_of_the_cell() -> None:
+    assert derive_rename("characters", 18) == NewValue(18, 26)
+    found = derive_rename("characters", 18.0)
+    assert isinstance(found.new, float)
+    assert found == NewValue(18.0, 26.0)
+    assert derive_rename("mean line length", 8) == NewValue(8, 12)
+    assert derive_rename("mean line length", 2, "aa\nbb\ncc") is None  # 10 / 3 is no integer
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [
+        ("copy", "aa = 1"),
+        ("text with the code", "nothing of it"),
+        ("tokens", ["aa", "="]),
+        ("tokens", "aa"),
+        ("tokens", ["aa", None]),
+        ("characters", 19),
+        ("characters", "18"),
+        ("characters", True),
+        ("md5", "00"),
+        ("md5", 5),
+    ],
+)
+def test_a_cell_that_did_not_follow_from_the_code_is_left(kind: str, cell: Any) -> None:
+    assert derive_rename(kind, cell) is None
+
+
+def test_an_edit_over_the_border_of_a_part_is_left() -> None:
+    code = "value = first + second"
+    change = Change.of(code.encode(), (Edit(6, b"= f", b"=  f"),))
+    assert derive("part of the code", "first + second", change) is None
+
+
+def test_an_edit_that_could_not_be_undone_is_left() -> None:
+    # with `b` renamed to `a`, the code would stand twice in the cell
+    change = Change.of(b"b = 1", (Edit(0, b"b", b"a"),))
+    assert derive("text with the code", "a = 1; b = 1", change) is None
+
+
+def test_inserted_code_needs_new_tokens_so_a_list_of_tokens_is_left() -> None:
+    change = Change.of(b"a = 1\n", (Edit(6, b"", b"if False: pass\n"),))
+    assert derive("tokens", ["a", "=", "1"], change) is None
+    assert derive("copy", "a = 1\n", change) == TextEdits({0: change.edits})

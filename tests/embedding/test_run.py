@@ -1,0 +1,260 @@
+"""Whole runs: what goes in comes out, marked, and back again."""
+
+import stat
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import puzzlemark as pm
+from puzzlemark.embedding.run import choose
+from puzzlemark.errors import CorpusError, ManifestError, UsageError
+from puzzlemark.watermarks.fixed_prefix import FixedPrefix
+from puzzlemark.watermarks.universal import Universal
+
+
+@pytest.fixture
+def secret_file(tmp_path: Path) -> Path:
+    path = tmp_path / "secret"
+    path.touch(0o600)
+    path.write_text("a secret for the tests only")
+    return path
+
+
+def lines(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines()
+
+
+@pytest.mark.parametrize("policy", ["paper", "safe"])
+@pytest.mark.parametrize("watermark", ["universal", "fixed_prefix:prefix=name"])
+def test_revert_gives_back_every_byte(
+    corpus_path: Path, tmp_path: Path, watermark: str, policy: pm.Policy
+) -> None:
+    marked, manifest, back = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "b.jsonl"
+    summary = pm.embed(
+        corpus_path, marked, manifest, watermark=watermark, policy=policy, tau=0, max_rate=1
+    )
+    assert summary.marked > 5
+    assert marked.read_bytes() != corpus_path.read_bytes()
+    reverted = pm.revert(marked, manifest, back)
+    assert back.read_bytes() == corpus_path.read_bytes()
+    assert reverted.output_digest == summary.input_digest
+
+
+def test_apply_repeats_embed(corpus_path: Path, tmp_path: Path) -> None:
+    marked, manifest, again = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "a.jsonl"
+    pm.embed(corpus_path, marked, manifest)
+    pm.apply(corpus_path, manifest, again)
+    assert again.read_bytes() == marked.read_bytes()
+
+
+def test_only_marked_records_change_and_only_at_their_names(
+    corpus_path: Path, tmp_path: Path
+) -> None:
+    marked, manifest = tmp_path / "m.jsonl", tmp_path / "m.gz"
+    summary = pm.embed(corpus_path, marked, manifest)
+    carriers = {carrier.row: carrier for carrier in pm.load_manifest(manifest)}
+    changed = resized = 0
+    for row, (old, new) in enumerate(zip(lines(corpus_path), lines(marked), strict=True)):
+        if row not in carriers:
+            assert old == new
+            continue
+        before, after = orjson.loads(old), orjson.loads(new)
+        mark = carriers[row].mark
+        assert list(before) == list(after)
+        assert (before["id"], before["language"]) == (after["id"], after["language"])
+        assert after["original_string"] == after["code"]
+        assert after["size"] == len(after["code"])
+        assert mark.target in after["code"]
+        changed += before["code"] != after["code"]
+        resized += before["size"] != after["size"]
+    assert changed == summary.marked - summary.counts.get("unedited", 0)
+    assert summary.recomputed == {"original_string": changed, "size": resized}
+    assert summary.warnings == ()
+
+
+def test_the_same_secret_gives_the_same_bytes_for_any_number_of_workers(
+    corpus_path: Path, tmp_path: Path, secret_file: Path
+) -> None:
+    outputs = []
+    for workers in (1, 2, 3):
+        marked, manifest = tmp_path / f"m{workers}.jsonl", tmp_path / f"m{workers}.gz"
+        pm.embed(corpus_path, marked, manifest, secret_file=secret_file, workers=workers)
+        outputs.append((marked.read_bytes(), manifest.read_bytes()))
+    assert outputs[0][0] == outputs[1][0] == outputs[2][0]
+
+
+def test_the_manifest_is_the_same_for_the_same_run(
+    corpus_path: Path, tmp_path: Path, secret_file: Path
+) -> None:
+    manifests = []
+    for _ in range(2):
+        manifest = tmp_path / "m.gz"
+        pm.embed(
+            corpus_path, tmp_path / "m.jsonl", manifest, secret_file=secret_file, overwrite=True
+        )
+        manifests.append(manifest.read_bytes())
+    assert manifests[0] == manifests[1]
+
+
+def test_another_secret_marks_other_records(corpus_path: Path, tmp_path: Path) -> None:
+    rows = []
+    for name in ("a", "b"):
+        manifest = tmp_path / f"{name}.gz"
+        pm.embed(corpus_path, tmp_path / f"{name}.jsonl", manifest, secret_file=tmp_path / name)
+        rows.append([carrier.row for carrier in pm.load_manifest(manifest)])
+    assert len(rows[0]) == len(rows[1])
+    assert rows[0] != rows[1]
+
+
+def test_shards_and_formats_do_not_change_who_is_marked(
+    corpus_path: Path, tmp_path: Path, secret_file: Path
+) -> None:
+    """The same records as one file, as a folder of shards, and as Parquet."""
+    records = [orjson.loads(line) for line in lines(corpus_path)]
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    half = len(records) // 2
+    content = corpus_path.read_bytes().splitlines(keepends=True)
+    (folder / "0.jsonl").write_bytes(b"".join(content[:half]))
+    (folder / "1.jsonl").write_bytes(b"".join(content[half:]))
+    table = tmp_path / "table.parquet"
+    pq.write_table(pa.Table.from_pylist(records), table, row_group_size=100)
+    digests = set()
+    for source, output in (
+        (corpus_path, tmp_path / "out.jsonl"),
+        (folder, tmp_path / "out"),
+        (table, tmp_path / "out.parquet"),
+    ):
+        summary = pm.embed(source, output, secret_file=secret_file)
+        digests.add((summary.input_digest, summary.output_digest))
+    assert len(digests) == 1
+
+
+def test_a_parquet_dataset_keeps_its_shape(corpus_path: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.parquet"
+    records = [orjson.loads(line) for line in lines(corpus_path)]
+    pq.write_table(pa.Table.from_pylist(records), table, row_group_size=100, compression="zstd")
+    marked, back = tmp_path / "m.parquet", tmp_path / "b.parquet"
+    pm.embed(table, marked, tmp_path / "m.gz", max_rate=0.5)
+    pm.revert(marked, tmp_path / "m.gz", back)
+    assert pq.read_table(back).equals(pq.read_table(table))
+    assert not pq.read_table(marked).equals(pq.read_table(table))
+    for path in (marked, back):
+        before, after = pq.ParquetFile(table).metadata, pq.ParquetFile(path).metadata
+        assert before.num_row_groups == after.num_row_groups
+        assert after.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_the_manifest_is_private_and_beside_the_output(corpus_path: Path, tmp_path: Path) -> None:
+    summary = pm.embed(corpus_path, tmp_path / "m.jsonl")
+    path = Path(summary.manifest)
+    assert path == tmp_path / "m.jsonl.manifest.jsonl.gz"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_secret_is_in_no_output(corpus_path: Path, tmp_path: Path, secret_file: Path) -> None:
+    manifest = tmp_path / "m.jsonl.manifest"
+    pm.embed(corpus_path, tmp_path / "m.jsonl", manifest, secret_file=secret_file)
+    secret = secret_file.read_bytes()
+    assert secret not in manifest.read_bytes()
+    assert secret not in (tmp_path / "m.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("action", [pm.apply, pm.revert])
+def test_the_wrong_side_is_refused(corpus_path: Path, tmp_path: Path, action: object) -> None:
+    marked, manifest, out = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "x.jsonl"
+    pm.embed(corpus_path, marked, manifest, max_rate=0.5)
+    wrong = marked if action is pm.apply else corpus_path
+    with pytest.raises(ManifestError, match="not the dataset"):
+        action(wrong, manifest, out)  # type: ignore[operator]
+    assert not out.exists()
+
+
+def test_a_change_far_from_any_mark_is_noticed(corpus_path: Path, tmp_path: Path) -> None:
+    marked, manifest, out = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "x.jsonl"
+    pm.embed(corpus_path, marked, manifest)
+    rows = {carrier.row for carrier in pm.load_manifest(manifest)}
+    content = marked.read_bytes().splitlines(keepends=True)
+    free = next(row for row in range(len(content)) if row not in rows)
+    content[free] = content[free].replace(b"self", b"this", 1).replace(b"def ", b"def  ", 1)
+    marked.write_bytes(b"".join(content))
+    with pytest.raises(ManifestError, match="changed since"):
+        pm.revert(marked, manifest, out)
+    assert not out.exists()
+
+
+def test_a_missing_record_is_noticed(corpus_path: Path, tmp_path: Path) -> None:
+    marked, manifest, out = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "x.jsonl"
+    pm.embed(corpus_path, marked, manifest)
+    content = marked.read_bytes().splitlines(keepends=True)
+    marked.write_bytes(b"".join(content[:-1]))
+    with pytest.raises((ManifestError, CorpusError)):
+        pm.revert(marked, manifest, out)
+    assert not out.exists()
+
+
+def test_nothing_is_replaced_unasked(corpus_path: Path, tmp_path: Path) -> None:
+    marked, manifest = tmp_path / "m.jsonl", tmp_path / "m.gz"
+    pm.embed(corpus_path, marked, manifest)
+    before = marked.read_bytes(), manifest.read_bytes()
+    with pytest.raises(UsageError, match="--force"):
+        pm.embed(corpus_path, tmp_path / "other.jsonl", manifest)
+    with pytest.raises(UsageError, match="--force"):
+        pm.embed(corpus_path, marked, tmp_path / "other.gz")
+    assert before == (marked.read_bytes(), manifest.read_bytes())
+    assert not (tmp_path / "other.gz").exists()
+    assert not (tmp_path / "other.jsonl").exists()
+
+
+def test_an_output_that_fails_leaves_no_manifest_behind(
+    corpus_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.replace
+
+    def fail_for_the_output(path: Path, target: Path) -> Path:
+        if target.suffix == ".jsonl":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", fail_for_the_output)
+    with pytest.raises(pm.PuzzleMarkError, match="no space left"):
+        pm.embed(corpus_path, tmp_path / "m.jsonl", tmp_path / "m.gz")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["functions.jsonl"]
+
+
+def test_a_mark_of_another_language_leaves_the_records_alone(
+    corpus_path: Path, tmp_path: Path
+) -> None:
+    summary = pm.embed(corpus_path, tmp_path / "m.jsonl", mark="P3")
+    assert summary.marked == 0
+    assert summary.kept == {"language 'python' is not the mark's": summary.records}
+
+
+def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
+    assert choose("P2").watermark == FixedPrefix("value")
+    assert choose("U2").language == "java"
+    assert choose(None, "fixed_prefix:prefix=node").watermark == FixedPrefix("node")
+    assert choose(None, FixedPrefix("node")).watermark == FixedPrefix("node")
+    assert choose().watermark == Universal()
+
+
+@pytest.mark.parametrize(
+    ("mark", "watermark", "message"),
+    [
+        ("P9", None, "known: P1"),
+        ("P1", "universal", "either"),
+        (None, "fixed", "known: fixed_prefix"),
+        (None, "fixed_prefix:size=3", "it takes prefix"),
+        (None, "fixed_prefix:prefix", "name=value"),
+        (None, "fixed_prefix:prefix=not a name", "plain variable name"),
+        (None, "universal:prefix=key", "no settings"),
+    ],
+)
+def test_a_wrong_choice_says_what_there_is(
+    mark: str | None, watermark: str | None, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        choose(mark, watermark)

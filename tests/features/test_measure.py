@@ -1,0 +1,305 @@
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from puzzlemark.features.measure import DEFAULT, FEATURES, measure
+from puzzlemark.languages.base import find
+from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.tree import Tree, parse
+from tests.features.java_examples import JAVA_EXAMPLES
+from tests.features.naive import naive_measure
+
+PAGE = (Path(__file__).parents[2] / "docs" / "features.md").read_text()
+
+
+MATCH = """match a:
+    case [b, *c] | {'k': d, **e}: pass
+    case G(h, i=j) as k: pass
+    case L.m | None | 1: pass
+    case n: pass
+    case _: pass
+"""
+
+
+def tree(code: str, language: str = "python") -> Tree:
+    return parse(Snippet("it", code, language))
+
+
+def features(code: str, language: str = "python") -> dict[str, int]:
+    return dict(zip(FEATURES, measure(tree(code, language)), strict=True))
+
+
+@pytest.mark.parametrize("language", ["python", "java"])
+def test_the_example_counted_by_hand_in_the_docs_is_measured_so(language: str) -> None:
+    code = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    assert code is not None
+    table = PAGE[code.end() :].split("\n## ")[0]
+    by_hand = {
+        name: int(value)
+        for name, value in re.findall(r"^\| (\w+) \| (\d+) \|", table, re.MULTILINE)
+    }
+    assert tuple(by_hand) == FEATURES
+    assert features(code[1], language) == by_hand
+
+
+@pytest.mark.parametrize("language", ["python", "java"])
+def test_the_docs_name_every_type_that_is_counted(language: str) -> None:
+    found = find(language)
+    assert found is not None
+    m = found.measures
+    counted = m.decisions | m.nesting | m.expressions | m.layout
+    assert {kind for kind in counted if f"`{kind}`" not in PAGE} == set()
+
+
+def test_the_seven_default_features_are_the_papers() -> None:
+    assert DEFAULT == ("cc", "nloc", "tc", "vc", "dvc", "ec", "dec")
+    assert set(DEFAULT) < set(FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("code", "decisions"),
+    [
+        ("x = 1", 0),
+        ("if a and b or c: pass\nelif d: pass\nelse: pass", 4),
+        ("while a: pass\nelse: pass", 1),
+        ("try: pass\nexcept A: pass\nexcept B: pass\nfinally: pass", 2),
+        ("x = a if b else c", 1),
+        ("x = [a for b in c for d in e if f if g]", 4),
+        ("match a:\n  case 1 if b: pass\n  case _: pass", 3),
+        ("assert a", 1),
+        ("async def f():\n  async for a in b: pass\n  async with c: pass", 1),
+        ("match = case = 1", 0),
+        ("x = f'{a if b else c}'", 0),
+        ("x = 'if and or'  # if", 0),
+    ],
+)
+def test_cc_counts_decisions_in_python(code: str, decisions: int) -> None:
+    assert features(code)["cc"] == 1 + decisions
+
+
+@pytest.mark.parametrize(
+    ("body", "decisions"),
+    [
+        ("x = 1;", 0),
+        ("if (a && b || c) {} else if (d) {} else {}", 4),
+        ("do { } while (a);", 1),
+        ("for (;;) {} for (A a : b) {}", 2),
+        ("switch (a) { case 1, 2: break; case 3: default: }", 2),
+        ("x = switch (a) { case B b when c -> 1; default -> 2; };", 2),
+        ("try { } catch (A | B e) { } catch (C e) { } finally { }", 2),
+        ("List<? extends A> x = a ? b : c;", 1),
+        ("assert a;", 1),
+        ("x = a & b | c;", 0),
+    ],
+)
+def test_cc_counts_decisions_in_java(body: str, decisions: int) -> None:
+    assert features(f"void f() {{ {body} }}", "java")["cc"] == 1 + decisions
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "lines"),
+    [
+        ("x = 1\n\n  \t\n# all comment\n  # and this\ny = 2  # not this\n", "python", 2),
+        ('def f():\n    """One.\n\n    Two.\n    """\n    pass\n', "python", 5),
+        ("x = 1\r\n\r\n# no\r\ny = 2\r\n", "python", 2),
+        ("x = '''\n# in a string\n'''", "python", 3),
+        ("x = a + \\\n    b\n", "python", 2),
+        ("void f() { /* one\n two\n three */ g(); }", "java", 2),
+        ("void f() {\n/* one */ /* two */ // three\n/* four */ g(); }", "java", 2),
+        ("/** doc\n * of f\n */\nvoid f() {\n}", "java", 2),
+    ],
+)
+def test_nloc_leaves_out_blank_lines_and_lines_of_comment(
+    code: str, language: str, lines: int
+) -> None:
+    assert features(code, language)["nloc"] == lines
+
+
+@pytest.mark.parametrize(
+    ("code", "tokens"),
+    [
+        ("x = 'a\\n' 'b'", 4),
+        ("x = f'{a + b!r:>{c}}'", 3),
+        ("a not in b is not c", 7),
+        ("x = a + \\\n b  # c", 5),
+        ("pass", 1),
+    ],
+)
+def test_tc_counts_tokens(code: str, tokens: int) -> None:
+    assert features(code)["tc"] == tokens
+
+
+@pytest.mark.parametrize(
+    ("code", "level"),
+    [
+        ("x = 1", 0),
+        ("if a:\n  pass\nelif b:\n  pass\nelse:\n  pass", 1),
+        ("if a:\n  pass\nelse:\n  if b:\n    pass", 2),
+        ("for a in b:\n  with c:\n    try:\n      while d: pass\n    except E: pass", 4),
+        # a closed structure holds nothing that comes after it, however deep that is
+        ("if a: pass\ndef f():\n  def g():\n    if b: pass", 1),
+    ],
+)
+def test_mlcn_is_the_deepest_nesting_of_control_structures(code: str, level: int) -> None:
+    assert features(code)["mlcn"] == level
+
+
+def test_mlcn_takes_else_if_for_a_branch() -> None:
+    chain = "if (a) {} else if (b) {} else if (c) { for (;;) {} }"
+    assert features(f"void f() {{ {chain} }}", "java")["mlcn"] == 2
+    assert features("void f() { if (a) {} else { if (b) {} } }", "java")["mlcn"] == 2
+    assert features("void f() { if (a) {} else for (;;) {} }", "java")["mlcn"] == 2
+    assert features("void f() { if (a) {} else /* b */ if (b) {} }", "java")["mlcn"] == 1
+
+
+def test_mdt_counts_the_nodes_on_the_longest_way() -> None:
+    assert features("x")["mdt"] == 3  # module, statement, x
+    assert features("x = -y")["mdt"] == 5  # module, statement, assignment, -, y
+    assert features("x = f'{a(b(c))}'")["mdt"] == 4  # a string is a leaf
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "names"),
+    [
+        ("a(b(), c.b(), d.e.f(), g[0](), h()(), (lambda: 0)())", "python", 4),  # a b f h
+        ("@a(1)\ndef f(): super().f(); f'{g()}'", "python", 3),  # a super f
+        (
+            "void f() { a(); b.a(); this.<T>c(); new D(); new e.f.D<G>() {}; H::i; }",
+            "java",
+            3,  # a c D
+        ),
+    ],
+)
+def test_ufcc_counts_different_called_names(code: str, language: str, names: int) -> None:
+    assert features(code, language)["ufcc"] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("def f(self, a, /, b=1, *c, d: int, e: int = 2, **g): pass", "self a b c d e g"),
+        ("def f(*, a, **b: int) -> c: pass", "a b"),
+        ("lambda a, *b, c=d: e", "a b c"),
+        ("a = b = c", "a b"),
+        ("a, (b, [c, *d]) = e", "a b c d"),
+        ("a.b = c[d] = e", ""),
+        ("a: int\nb: int = 1\na += 1", "a b"),
+        ("for a in b: pass\nfor a, (c, d) in e: pass", "a a c d"),
+        ("[a for a, b in c for d in e]", "a b d"),
+        ("with a as b, c as (d, [e, *g]), f() as h.i: pass", "b d e g"),
+        ("try: pass\nexcept (A, B) as e: pass", "e"),
+        ("if (a := b): pass", "a"),
+        ("import a\nfrom b import c as d\ndef e(): pass\nclass F: pass", ""),
+        (
+            MATCH,
+            "b c d e h j k n",
+        ),
+    ],
+)
+def test_vc_counts_declarations_in_python(code: str, names: str) -> None:
+    measured = features(code)
+    assert (measured["vc"], measured["dvc"]) == (len(names.split()), len(set(names.split())))
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("int a, b = 1, c[] = {}; d = 2;", "a b c"),
+        ("for (int i = 0, j; ; ) {} for (int i : k) {}", "i j i"),
+        ("try (A a = b(); c) {} catch (D | E e) {}", "a e"),
+        ("a -> b; (c, d) -> e; (int g, final H h) -> i;", "a c d g h"),
+        ("if (a instanceof B b && c instanceof D) {}", "b"),
+        ("switch (a) { case B b -> {} case C(int d, E(var g)) -> {} default -> {} }", "b d g"),
+        ("new A() { int b; void c(int d, E... e) {} };", "b d e"),
+    ],
+)
+def test_vc_counts_declarations_in_java(body: str, names: str) -> None:
+    measured = features(f"void f() {{ {body} }}", "java")
+    assert (measured["vc"], measured["dvc"]) == (len(names.split()), len(set(names.split())))
+
+
+@pytest.mark.parametrize(
+    ("code", "expressions", "patterns"),
+    [
+        ("a", 0, 0),
+        ("a + 1; b + 2", 2, 1),
+        ("a + 1; a - 1; a + 1.5", 3, 3),
+        ("f('a'); f('b\\n'); f('''c''')", 3, 1),
+        ("(a + b); a + b", 2, 1),
+        ("a + b + c", 2, 2),
+        ("f(a, # why\n  b); f(a, \\\n b); f(a, b)", 3, 1),
+        ("a.b(); c.d()", 4, 2),
+    ],
+)
+def test_ec_counts_expressions_and_dec_their_patterns(
+    code: str, expressions: int, patterns: int
+) -> None:
+    measured = features(code)
+    assert (measured["ec"], measured["dec"]) == (expressions, patterns)
+
+
+def test_a_constructor_parsed_in_a_wrapper_is_measured_without_it() -> None:
+    code = "Foo(int a) {\n  // set\n  this.a = a; b(c);\n}"
+    constructor = tree(code, "java")
+    assert constructor.offset > 0
+    as_a_method = features("void " + code, "java")
+    assert features(code, "java") == as_a_method | {"tc": as_a_method["tc"] - 1}
+    assert naive_measure(constructor) == measure(constructor)
+
+
+def test_several_constructors_in_a_wrapper_are_measured_together() -> None:
+    one, two = "Foo() { a(); }", "Foo(int b) { c(b); }"
+    first, second, both = (features(code, "java") for code in (one, two, f"{one}\n{two}"))
+    assert {name: both[name] for name in ("tc", "nloc", "vc", "ec", "ufcc")} == {
+        name: first[name] + second[name] for name in ("tc", "nloc", "vc", "ec", "ufcc")
+    }
+
+
+def test_a_snippet_of_comments_has_no_code() -> None:
+    nothing = {"cc": 1, "mdt": 2}
+    assert features("# only\n# comment") == dict.fromkeys(FEATURES, 0) | nothing
+
+
+def test_a_sum_of_many_terms_is_measured() -> None:
+    measured = features("x = " + " + ".join("a" * 3000))
+    assert (measured["tc"], measured["ec"], measured["dec"]) == (6001, 3000, 3000)
+
+
+@pytest.mark.parametrize("code", JAVA_EXAMPLES)
+def test_fast_and_slow_agree_on_java(code: str) -> None:
+    parsed = tree(code, "java")
+    assert measure(parsed) == naive_measure(parsed)
+
+
+STATEMENTS = [
+    "a = b(c, d.e[0])",
+    "for a, b in c: d += a",
+    "x = [y for y in z if y]",
+    "def f(g, h=1): return g and h",
+    "with a as b: pass",
+    "try: pass\nexcept E as e: raise",
+]
+
+
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6), st.data())
+def test_comments_and_blank_lines_change_nothing(
+    statements: list[str], data: st.DataObject
+) -> None:
+    plain = "\n".join(statements) + "\n"
+    filler = st.sampled_from(["", "\n", "# note\n", "\n   \n# if a: b()\n"])
+    filled = "".join(data.draw(filler) + statement + "  # x = 1\n" for statement in statements)
+    assert features(filled) == features(plain)
+
+
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6))
+def test_statements_add_up(statements: list[str]) -> None:
+    together = features("\n".join(statements))
+    alone = [features(statement) for statement in statements]
+    for name in ("nloc", "tc", "vc", "ec"):
+        assert together[name] == sum(one[name] for one in alone)
+    for name in ("mlcn", "mdt"):
+        assert together[name] == max(one[name] for one in alone)
+    assert together["cc"] - 1 == sum(one["cc"] - 1 for one in alone)
