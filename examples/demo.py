@@ -4,7 +4,6 @@ Run it with `make demo`. It needs no input and leaves its files in `./demo/`.
 """
 
 import gzip
-import shutil
 import sysconfig
 import time
 from pathlib import Path
@@ -15,6 +14,8 @@ import puzzlemark as pm
 from puzzlemark.cli.show import changes, heading
 from puzzlemark.embedding import scores, showing
 from puzzlemark.harvest.run import harvest_to
+from puzzlemark.pages.files import write_text
+from puzzlemark.pages.suitability import suitability_picture
 
 FOLDER = Path("demo")
 CORPUS = FOLDER / "stdlib.jsonl.gz"
@@ -33,10 +34,10 @@ console = Console(highlight=False)
 def main() -> None:
     """The owner's side of PuzzleMark, from source code to marks and back."""
     started = time.monotonic()
-    shutil.rmtree(FOLDER, ignore_errors=True)
     harvest()
     score()
     for mark, meaning in STRATEGIES.items():
+        console.print()
         console.rule(f"[bold]{mark}[/], {meaning}", align="left")
         embed(mark)
         show(mark)
@@ -48,7 +49,7 @@ def harvest() -> None:
     """Functions of the standard library become a dataset like CodeSearchNet."""
     step("Harvest a dataset from real code")
     folder = Path(sysconfig.get_path("stdlib"))
-    harvested = harvest_to(folder, CORPUS, "python", exclude=NOT_HARVESTED)
+    harvested = harvest_to(folder, CORPUS, "python", exclude=NOT_HARVESTED, overwrite=True)
     say(f"{harvested.records:,} functions of {harvested.files:,} files in {folder}")
     say(f"-> {CORPUS}")
 
@@ -57,9 +58,12 @@ def score() -> None:
     """Simple functions are where a mark is least conspicuous."""
     step("Score: which functions are suitable to carry a mark?")
     features = FOLDER / "features.parquet"
-    scored = scores.score(CORPUS, features, workers=None)
+    scored = scores.score(CORPUS, features, workers=None, overwrite=True)
     say(f"{scored.candidates:,} of {scored.records:,}; suitability {scored.threshold:.4f} or more")
-    say(f"-> {features}")
+    picture = features.with_suffix(".svg")
+    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
+    write_text(picture, drawn)
+    say(f"-> {features} and its picture {picture}")
 
 
 def embed(mark: str) -> None:
@@ -72,6 +76,7 @@ def embed(mark: str) -> None:
         mark=mark,
         secret_file=FOLDER / "secret",
         workers=None,
+        overwrite=True,
     )
     say(f"{summary.marked:,} of {summary.records:,} records carry a mark ({summary.rate:.2%})")
     say(f"-> {marked(mark)}, to publish; {manifest(mark)}, to keep private")
@@ -92,7 +97,7 @@ def revert(mark: str) -> None:
     """Take every mark out, and compare with the original."""
     step("Revert, and prove that the original is back")
     restored = FOLDER / f"restored-{mark}.jsonl.gz"
-    summary = pm.revert(marked(mark), manifest(mark), restored)
+    summary = pm.revert(marked(mark), manifest(mark), restored, overwrite=True)
     original = pm.read(CORPUS).digest()
     say(f"digest of the original  {original}")
     say(f"digest of the marked    {pm.read(marked(mark)).digest()}")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from puzzlemark import plugins
-from puzzlemark.corpora.base import RewrittenShard, infer, open_corpus
+from puzzlemark.corpora.base import RewrittenShard, Stale, infer, open_corpus
+from puzzlemark.corpora.revising import IS_THE_ID
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit, invert_edits
 from tests.corpora.making import function, open_python, records, rename, tree, write
@@ -68,12 +69,37 @@ def test_digests_of_input_and_output_are_told_on_request(tmp_path: Path, name: s
     assert corpus.rewrite(tmp_path / f"b{name}", {}, {}).input_digest is None
 
 
-def test_an_output_without_an_id_column_has_the_digest_of_a_file_with_the_same_name(
-    tmp_path: Path,
-) -> None:
+def test_without_an_id_column_the_name_of_a_file_has_no_part_in_the_digest(tmp_path: Path) -> None:
     corpus = open_python(write(tmp_path / "a.jsonl", [{"code": "a"}, {"code": "b"}]))
     result = corpus.rewrite(tmp_path / "b.jsonl", {}, {}, digests=True)
-    assert result.input_digest == result.output_digest
+    assert open_python(tmp_path / "b.jsonl").digest() == result.output_digest == corpus.digest()
+
+
+def test_an_id_that_is_a_hash_of_the_code_is_recomputed_and_identifies_nothing(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {"id": hashlib.sha256(row["code"].encode()).hexdigest(), "code": row["code"]}
+        for row in records(3)
+    ]
+    corpus = open_python(write(tmp_path / "a.jsonl", rows))
+    assert corpus.columns.id is None
+    change = {1: rename(function(1), "total", "key_total")}
+    result = corpus.rewrite(tmp_path / "b.jsonl", change, infer(corpus))
+    assert result.recomputed == {"id": 1}
+    assert [entry.id for entry in open_python(tmp_path / "b.jsonl").entries()] == [
+        "row:0",
+        "row:1",
+        "row:2",
+    ]
+
+
+def test_a_hash_that_the_user_names_as_the_id_is_kept_and_named(tmp_path: Path) -> None:
+    rows = [{"key": hashlib.md5(b"x = 1").hexdigest(), "code": "x = 1"}]  # noqa: S324
+    corpus = open_corpus(write(tmp_path / "a.jsonl", rows), id_column="key", language="python")
+    result = corpus.rewrite(tmp_path / "b.jsonl", {0: (Edit(0, b"x", b"y"),)}, infer(corpus))
+    assert result.stale == (Stale("key", IS_THE_ID, 1),)
+    assert next(open_python(tmp_path / "b.jsonl").records())["key"] == rows[0]["key"]
 
 
 @pytest.mark.parametrize("name", NAMES)

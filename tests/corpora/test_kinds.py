@@ -8,7 +8,7 @@ import pytest
 from puzzlemark.corpora.kinds import (
     HASHES,
     VALUES,
-    Placement,
+    Placements,
     place_copy,
     place_joined_tokens,
     place_part,
@@ -21,31 +21,31 @@ CODE = b'def f(a):\n    """Add one to a."""\n    # a comment on a\n    b = a + 1
 
 
 def test_a_copy_is_placed_whole() -> None:
-    assert place_copy(b"a = 1", b"a = 1") == (Placement(0, 0, 5),)
+    assert place_copy(b"a = 1", b"a = 1") == Placements.one(0, 5, 0)
     assert place_copy(b"a = 1", b"a = 2") is None
     assert place_copy(b"a = 1", [b"a = 1"]) is None
 
 
 def test_a_stripped_copy_starts_after_the_white_space() -> None:
-    assert place_stripped(b"\n  a = 1\n", b"a = 1") == (Placement(3, 0, 5),)
+    assert place_stripped(b"\n  a = 1\n", b"a = 1") == Placements.one(3, 5, 0)
     assert place_stripped(b"\n  a = 1\n", b"a = 1\n") is None
 
 
 def test_code_inside_a_text_must_stand_there_once() -> None:
-    assert place_whole(b"a = 1", b"# file\na = 1\n") == (Placement(0, 7, 5),)
+    assert place_whole(b"a = 1", b"# file\na = 1\n") == Placements.one(0, 5, 7)
     assert place_whole(b"a = 1", b"a = 1; a = 1") is None
     assert place_whole(b" ", b"x y") is None
 
 
 def test_a_part_of_the_code_must_be_long_and_stand_there_once() -> None:
-    assert place_part(CODE, b"    return b\n") == (Placement(len(CODE) - 13, 0, 13),)
+    assert place_part(CODE, b"    return b\n") == Placements.one(len(CODE) - 13, 13, 0)
     assert place_part(CODE, b"return b") is None
     assert place_part(b"value = call(); value = call()", b"value = call()") is None
 
 
 def tokens_at(code: bytes, tokens: list[bytes]) -> list[int] | None:
     placed = place_tokens(code, tokens)
-    return None if placed is None else [placement.start for placement in placed]
+    return None if placed is None else list(placed.starts)
 
 
 def test_tokens_are_found_behind_docstrings_and_comments_that_name_them() -> None:
@@ -89,8 +89,10 @@ def test_joined_tokens_are_placed_in_the_text() -> None:
     cell = b"def f ( a ) : b = a + 1 return b"
     placed = place_joined_tokens(CODE, cell)
     assert placed is not None
-    for p in placed:
-        assert CODE[p.start : p.end] == cell[p.at : p.at + p.length]
+    pieces = list(zip(placed.starts, placed.lengths, placed.ats, strict=True))
+    assert len(pieces) == 13
+    for start, length, at in pieces:
+        assert CODE[start : start + length] == cell[at : at + length]
     assert place_joined_tokens(CODE, b"def g ( a )") is None
 
 

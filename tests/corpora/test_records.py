@@ -26,7 +26,7 @@ def test_every_record_is_an_entry_and_unusable_code_has_a_reason(tmp_path: Path,
     assert list(open_python(path).entries()) == [
         Entry(0, "7", "x = 'é'\r\n\tpass", "python", None),
         Entry(1, "7", None, "python", "null code"),
-        Entry(2, f"{name}:2", "", "python", "empty code"),
+        Entry(2, "row:2", "", "python", "empty code"),
         Entry(3, "9", " \n", "java", "empty code"),
     ]
 
@@ -62,15 +62,15 @@ def test_an_id_beyond_64_bits_keeps_its_digits(tmp_path: Path) -> None:
     assert next(open_python(tmp_path / "a.jsonl").entries()).id == "123456789012345678901234567890"
 
 
-def test_ids_without_a_column_name_the_shard_and_the_row_in_it(tmp_path: Path) -> None:
+def test_ids_without_a_column_are_row_numbers_of_the_whole_dataset(tmp_path: Path) -> None:
     for name in ("p/a.jsonl", "p/b.jsonl"):
         write(tmp_path / name, [{"code": "x"}, {"code": "y"}])
     entries = list(open_python(tmp_path).entries())
     assert [(entry.row, entry.id) for entry in entries] == [
-        (0, "p/a.jsonl:0"),
-        (1, "p/a.jsonl:1"),
-        (2, "p/b.jsonl:0"),
-        (3, "p/b.jsonl:1"),
+        (0, "row:0"),
+        (1, "row:1"),
+        (2, "row:2"),
+        (3, "row:3"),
     ]
 
 

@@ -18,7 +18,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "features.md").read_text()
 MATCH = """match a:
     case [b, *c] | {'k': d, **e}: pass
     case G(h, i=j) as k: pass
-    case L.m | None | 1: pass
+    case L.m: pass
+    case L.o | None | 1: pass
     case n: pass
     case _: pass
 """

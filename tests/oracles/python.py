@@ -120,9 +120,12 @@ class _Block:
                 found = name in block.bound
             elif block is self or block.kind == "function":
                 symbol = block.symbol(self.mangled(name))
-                if symbol is not None and symbol.is_global():
-                    return None
                 found = symbol is not None and symbol.is_local() and not symbol.is_free()
+                # symtable takes a function called "top" for the module: ask is_local first
+                if symbol is not None and (
+                    symbol.is_declared_global() or (symbol.is_global() and not found)
+                ):
+                    return None
             else:
                 found = False
             if found:

@@ -524,10 +524,12 @@ def test_deeply_nested_code_is_resolved() -> None:
     assert variable_of(code, "x").frequency == 5002
 
 
-def test_native_code_in_a_comment_keeps_the_parameters_it_reads() -> None:
-    code = "native int f(int a, int b) /*-{ return a + 1; }-*/;"
-    assert variable_of(code, "a").fixed == "mentioned in native code"
-    assert variable_of(code, "b").fixed is None
+def test_code_inside_a_comment_keeps_the_variables_it_reads() -> None:
+    native = "native int f(int a, int b) /*-{ return a + 1; }-*/;"
+    assert variable_of(native, "a").fixed == "mentioned in code inside a comment"
+    assert variable_of(native, "b").fixed is None
+    conditional = "void f() { int x = 1;\n//#if DEBUG\n//# log(x);\n//#endif\n}"
+    assert variable_of(conditional, "x").fixed == "mentioned in code inside a comment"
 
 
 def test_an_annotation_that_means_nothing_to_parameters_does_not_keep_them() -> None:

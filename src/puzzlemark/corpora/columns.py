@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from puzzlemark.corpora.kinds import HASHES
 from puzzlemark.errors import UsageError
 
 CODE = ("code", "func_code_string", "whole_func_string", "original_string", "content", "text")
@@ -47,13 +48,22 @@ def recognise(
         raise UsageError(
             f"{where}: no column looks like code; {_listing(head)}; pass --code-column"
         )
-    id = id or next((name for name in ID if name in head), None)  # noqa: A001
+    id = id or next((name for name in ID if _may_be_id(head, name, code)), None)  # noqa: A001
     language = language or next((name for name in LANGUAGE if name in head), None)
     return Columns(code, id, language)
 
 
 def _may_be_text(head: Mapping[str, Any], name: str) -> bool:
     return name in head and (head[name] is None or isinstance(head[name], str | bytes))
+
+
+def _may_be_id(head: Mapping[str, Any], name: str, code: str) -> bool:
+    # an id that is a hash of the code would change with it
+    text = head[code]
+    if name not in head or not isinstance(text, str) or not isinstance(head[name], str):
+        return name in head
+    content = text.encode("utf-8", "replace").decode()  # without lone surrogates
+    return head[name] not in (compute(content) for compute in HASHES.values())
 
 
 def _listing(head: Mapping[str, Any]) -> str:

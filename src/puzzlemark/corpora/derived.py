@@ -15,6 +15,7 @@ from puzzlemark.snippet import Edit, apply_edits, invert_edits
 Derivations: TypeAlias = Mapping[str, str]  # column -> kind; plain JSON, for the manifest's header
 
 SAMPLE = 512
+KEPT = "kept as the id"  # computed from the code, but named by the user to identify records
 UNKNOWN = "unknown"  # the name says that it is derived, but no kind fits
 # Values that agree by accident are common among small numbers.
 FEWEST_DISTINCT_NUMBERS = 3
@@ -51,7 +52,8 @@ def infer(corpus: Sampled) -> Derivations:
     sample = list(islice(usable, SAMPLE))
     others = dict.fromkeys(name for record in sample for name in record if name != code)
     kinds = ((name, _infer_kind(name, _pairs(sample, code, name))) for name in others)
-    return {name: kind for name, kind in kinds if kind is not None}
+    found = {name: kind for name, kind in kinds if kind is not None}
+    return {name: KEPT if name == corpus.columns.id else kind for name, kind in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,10 @@ def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
 
 def text_of(cell: Any) -> Text | None:
     """A text cell or a list of tokens as UTF-8; None for anything else."""
-    if isinstance(cell, list):
-        items = [_encode(item) for item in cell]
-        return None if None in items else [item for item in items if item is not None]
-    return _encode(cell)
+    if not isinstance(cell, list):
+        return _encode(cell)
+    items = [_encode(item) for item in cell if isinstance(item, str | bytes)]
+    return [item for item in items if item is not None] if len(items) == len(cell) else None
 
 
 def edit_text(text: Text, items: Mapping[int, tuple[Edit, ...]]) -> Text:
@@ -126,20 +128,22 @@ def edit_text(text: Text, items: Mapping[int, tuple[Edit, ...]]) -> Text:
 def _move(
     kind: str, text: Text, code: bytes, edits: Iterable[Edit]
 ) -> dict[int, tuple[Edit, ...]] | None:
-    placements = PLACERS[kind](code, text)
-    if placements is None:
+    placed = PLACERS[kind](code, text)
+    if placed is None:
         return None
-    starts = [placement.start for placement in placements]
     moved: dict[int, list[Edit]] = {}
     for edit in edits:
-        nth = bisect_right(starts, edit.start)
-        placement = placements[nth - 1] if nth else None
-        if placement is not None and edit.end <= placement.end:
-            at = edit.start - placement.start + placement.at
-            moved.setdefault(placement.item, []).append(Edit(at, edit.old, edit.new))
-        elif placement is not None and edit.start < placement.end:
+        nth = bisect_right(placed.starts, edit.start)
+        start, end = -1, -1
+        if nth:
+            start = placed.starts[nth - 1]
+            end = start + placed.lengths[nth - 1]
+        if edit.end <= end:
+            at = edit.start - start + placed.ats[nth - 1]
+            moved.setdefault(placed.items[nth - 1], []).append(Edit(at, edit.old, edit.new))
+        elif edit.start < end:
             return None  # the edit runs over the end of what the cell repeats
-        elif nth < len(starts) and starts[nth] < edit.end:
+        elif nth < len(placed.starts) and placed.starts[nth] < edit.end:
             return None  # or over its start
     return {item: tuple(edits) for item, edits in moved.items()}
 

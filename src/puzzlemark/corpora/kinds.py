@@ -16,68 +16,66 @@ SHORTEST_PART = 12  # a shorter piece of the code may stand in it by accident
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Bytes `start:start+length` of the code stand at byte `at` of an item of the cell."""
+class Placements:
+    """Where a cell repeats the code, piece by piece in the order of the code.
 
-    start: int
-    at: int
-    length: int
-    item: int = 0  # always 0 in a text cell
+    Bytes `starts[i] : starts[i] + lengths[i]` of the code stand at byte `ats[i]` of the cell's item
+    `items[i]`; a text cell has the item 0 only.
+    """
 
-    @property
-    def end(self) -> int:
-        """Offset in the code just after them."""
-        return self.start + self.length
+    starts: Sequence[int]
+    lengths: Sequence[int]
+    ats: Sequence[int]
+    items: Sequence[int]
+
+    @classmethod
+    def one(cls, start: int, length: int, at: int) -> "Placements":
+        """A single piece in a text cell."""
+        return cls((start,), (length,), (at,), (0,))
 
 
-# Placements come in the order of the code.
-Placer: TypeAlias = Callable[[bytes, Text], tuple[Placement, ...] | None]
+Placer: TypeAlias = Callable[[bytes, Text], Placements | None]
 
 
-def place_copy(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_copy(code: bytes, cell: Text) -> Placements | None:
     """The cell is the code."""
-    return (Placement(0, 0, len(code)),) if cell == code else None
+    return Placements.one(0, len(code), 0) if cell == code else None
 
 
-def place_stripped(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_stripped(code: bytes, cell: Text) -> Placements | None:
     """The cell is the code without the white space around it."""
     kept = code.strip()
-    return (Placement(code.find(kept), 0, len(kept)),) if cell == kept else None
+    return Placements.one(code.find(kept), len(kept), 0) if cell == kept else None
 
 
-def place_whole(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_whole(code: bytes, cell: Text) -> Placements | None:
     """The cell has the code in it, once: a prompt, a whole file."""
     if isinstance(cell, list) or not code.strip() or cell.count(code) != 1:
         return None
-    return (Placement(0, cell.find(code), len(code)),)
+    return Placements.one(0, len(code), cell.find(code))
 
 
-def place_part(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_part(code: bytes, cell: Text) -> Placements | None:
     """The code has the cell in it, once: a signature, a body."""
     if isinstance(cell, list) or len(cell) < SHORTEST_PART or code.count(cell) != 1:
         return None
-    return (Placement(code.find(cell), 0, len(cell)),)
+    return Placements.one(code.find(cell), len(cell), 0)
 
 
-def place_tokens(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_tokens(code: bytes, cell: Text) -> Placements | None:
     """The cell lists the code's tokens, maybe without comments and strings."""
     if isinstance(cell, bytes) or (starts := _align(code, cell)) is None:
         return None
-    return tuple(
-        Placement(start, 0, len(token), item)
-        for item, (start, token) in enumerate(zip(starts, cell, strict=True))
-    )
+    return Placements(starts, [*map(len, cell)], [0] * len(cell), range(len(cell)))
 
 
-def place_joined_tokens(code: bytes, cell: Text) -> tuple[Placement, ...] | None:
+def place_joined_tokens(code: bytes, cell: Text) -> Placements | None:
     """The cell is the code's tokens with one blank between them."""
     if isinstance(cell, list) or (starts := _align(code, tokens := cell.split(b" "))) is None:
         return None
-    ats = accumulate((len(token) + 1 for token in tokens), initial=0)
-    return tuple(
-        Placement(start, at, len(token))
-        for start, at, token in zip(starts, ats, tokens, strict=False)
-    )
+    lengths = [*map(len, tokens)]
+    ats = [*accumulate((length + 1 for length in lengths), initial=0)]
+    return Placements(starts, lengths, ats[:-1], [0] * len(tokens))
 
 
 PLACERS: dict[str, Placer] = {

@@ -67,7 +67,7 @@ class Batch:
         if type(cell) is str:
             return cell
         if cell is None:
-            return f"{self.shard}:{row - self.start}"
+            return f"row:{row}"  # no file name in it: the output and its shards may be renamed
         return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
 
 

@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.derived import UNKNOWN, CellChange, Change, Derivations, TextEdits, derive
+from puzzlemark.corpora.derived import (
+    KEPT,
+    UNKNOWN,
+    CellChange,
+    Change,
+    Derivations,
+    TextEdits,
+    derive,
+)
 from puzzlemark.corpora.kinds import PLACERS
 from puzzlemark.corpora.records import Record
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit
 
 CANNOT_RECOMPUTE = "its name says that it is derived from the code, but it cannot be recomputed"
+IS_THE_ID = "is computed from the code, but kept as the id; pass another --id-column"
 DID_NOT_MATCH = "did not match the code before, so it was left as it is"
 HAS_OLD_CODE = "still contains the old code"
 HAS_OLD_LINE = "still contains a line of the old code"
@@ -90,7 +99,7 @@ class Reviser:
             cell = record.get(column)
             if cell is None or column == self.columns.code:
                 continue
-            outcome = derive(kind, cell, change) if kind != UNKNOWN else None
+            outcome = derive(kind, cell, change) if kind not in (KEPT, UNKNOWN) else None
             if outcome is None:
                 if reason := _complaint(kind):
                     stale[column] = reason
@@ -103,8 +112,8 @@ class Reviser:
 
 
 def _complaint(kind: str) -> str | None:
-    if kind == UNKNOWN:
-        return CANNOT_RECOMPUTE
+    if kind in (KEPT, UNKNOWN):
+        return IS_THE_ID if kind == KEPT else CANNOT_RECOMPUTE
     # whether a text still shows the old code is seen in the text itself
     return None if kind in PLACERS and kind != "tokens" else DID_NOT_MATCH
 

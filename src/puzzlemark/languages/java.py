@@ -24,6 +24,8 @@ NAME_FIELDS = {
     "element_value_pair": "key",
 }
 COMMENTS = frozenset({"line_comment", "block_comment"})
+# comments that hold code which some tool compiles: GWT, J2ObjC, and preprocessors for Java
+CODE_COMMENTS = ("/*-{", "/*-[", "//#", "/*#", "/*$")
 STRINGS = frozenset({"string_literal", "character_literal"})
 ANNOTATIONS = frozenset({"annotation", "marker_annotation"})
 CLASS_BODIES = frozenset(

@@ -130,7 +130,7 @@ def _end_of(found: Sequence[Hunk]) -> int:
 # Code is a stranger's: what would move the cursor of a terminal, or turn the direction of the text
 # around, is shown as a sign of its own. One character for one, so that offsets stay.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
 )
 
 

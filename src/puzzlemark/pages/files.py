@@ -25,8 +25,9 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
         # a temporary file is made with mode 0600
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            # a file name in a title may be bytes that are no text
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "replace"))
             Path(name).chmod(PRIVATE if private else ORDINARY & ~_umask())
             Path(name).replace(path)
         except BaseException:

@@ -63,6 +63,7 @@ def batches(
                             "parquet", shard.name, start, numbers, None, payload, columns, language
                         )
             row += size
+            _release_memory()
     return row - start
 
 
@@ -82,11 +83,14 @@ def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iter
         with pq.ParquetWriter(target, file.schema_arrow, **options) as writer:
             for group in range(file.num_row_groups):
                 with _reading(shard):
-                    table = file.read_row_group(group)
+                    table = file.read_row_group(group, use_threads=False)
                 revised = _revise_table(table, row, start, reviser, shard)
                 writer.write_table(revised, row_group_size=max(1, table.num_rows))
-                row += table.num_rows
-                yield table.num_rows
+                size = table.num_rows
+                del table, revised
+                _release_memory()
+                row += size
+                yield size
 
 
 def writer_options(file: Any, changing: Set[str]) -> dict[str, Any]:
@@ -175,10 +179,18 @@ def _slices(file: Any, group: int, names: list[str] | None) -> Iterator[tuple[in
     fitting = size.num_rows * BATCH_BYTES // max(1, size.total_byte_size)
     at = 0
     for batch in file.iter_batches(
-        batch_size=min(BATCH_RECORDS, max(16, fitting)), row_groups=[group], columns=names
+        batch_size=min(BATCH_RECORDS, max(16, fitting)),
+        row_groups=[group],
+        columns=names,
+        use_threads=False,
     ):
         yield at, pa.Table.from_batches([batch])
         at += batch.num_rows
+
+
+def _release_memory() -> None:
+    # Arrow keeps what it freed, one pool per thread: over many row groups that adds up
+    pa.default_memory_pool().release_unused()
 
 
 def _pack(table: Any) -> bytes:

@@ -5,8 +5,7 @@ identifier that stands where a variable can stand. The audit then accounts for e
 that is spelt like a variable: what is not known to be harmless makes the variable keep its name.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from string import ascii_letters, digits
 
 from tree_sitter import Node
@@ -14,15 +13,14 @@ from tree_sitter import Node
 from puzzlemark.languages.java import (
     ANNOTATIONS,
     CLASS_BODIES,
+    CODE_COMMENTS,
     COMMENTS,
     INERT_ANNOTATIONS,
-    MEMBERS,
     NAME_FIELDS,
-    SCOPES,
     STRINGS,
-    TRANSPARENT,
 )
 from puzzlemark.syntax.naming import is_plain_identifier
+from puzzlemark.syntax.resolvers._java_scopes import Walk, parameter_name
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
@@ -31,7 +29,7 @@ _PARTS_OF_NAMES = frozenset(f"{ascii_letters}{digits}_$".encode())
 
 def resolve(tree: Tree, node: Node) -> Function:
     """The variables of a `method_declaration` or `constructor_declaration`."""
-    walk = _Walk(tree.source)
+    walk = Walk(tree.source)
     parameters = dict(_bind_parameters(tree, node, walk))
     if (body := node.child_by_field_name("body")) is not None:
         walk.read(body)
@@ -39,7 +37,7 @@ def resolve(tree: Tree, node: Node) -> Function:
     variables = [
         Variable(
             word.decode(),
-            tuple(start - tree.offset for start in starts),
+            tuple([start - tree.offset for start in starts]),
             word in parameters,
             _first_reason(word, walk, parameters) or audit.reason(word, word in parameters),
         )
@@ -51,40 +49,29 @@ def resolve(tree: Tree, node: Node) -> Function:
     return Function(tree.text(name), tuple(variables), _dynamic(tree, walk))
 
 
-def _first_reason(word: bytes, walk: "_Walk", parameters: dict[bytes, str | None]) -> str | None:
+def _first_reason(word: bytes, walk: Walk, parameters: dict[bytes, str | None]) -> str | None:
     if not is_plain_identifier(word.decode()):
         return "name is not plain ASCII"
     return walk.fixed.get(word) or parameters.get(word)
 
 
-def _dynamic(tree: Tree, walk: "_Walk") -> str | None:
+def _dynamic(tree: Tree, walk: Walk) -> str | None:
     # javac reads \u0022 as a quote and \u000a as the end of a comment; the parser does not
     if b"\\u" in tree.source:
         return "unicode escape in the snippet"
     return walk.dynamic
 
 
-def _bind_parameters(
-    tree: Tree, function: Node, walk: "_Walk"
-) -> Iterator[tuple[bytes, str | None]]:
+def _bind_parameters(tree: Tree, function: Node, walk: Walk) -> Iterator[tuple[bytes, str | None]]:
     formal = function.child_by_field_name("parameters")
     if formal is None or not (parameters := formal.named_children):
         return
     shared = _reason_for_all_parameters(tree, function)
     for parameter in parameters:
-        if (name := _parameter_name(parameter)) is not None:
+        if (name := parameter_name(parameter)) is not None:
             first = parameter.named_children[0]
             annotated = first.type == "modifiers" and any(_annotations(first))
             yield walk.bind(name), "annotated parameter" if annotated else shared
-
-
-def _parameter_name(parameter: Node) -> Node | None:
-    if parameter.type == "spread_parameter":
-        declarators = (c for c in parameter.named_children if c.type == "variable_declarator")
-        parameter = next(declarators, parameter)
-    elif parameter.type != "formal_parameter":  # a comment, or the receiver `Outer this`
-        return None
-    return parameter.child_by_field_name("name")
 
 
 def _reason_for_all_parameters(tree: Tree, function: Node) -> str | None:
@@ -106,201 +93,10 @@ def _annotations(modifiers: Node) -> Iterator[Node]:
     return (child for child in modifiers.named_children if child.type in ANNOTATIONS)
 
 
-class _Walk:
-    """Where each name of a function stands, read in the order of scopes.
-
-    `steps` holds what is still to be read, next on top: nodes, and actions such as the end of a
-    scope. It is a list and not recursion because generated code nests deeper than Python does.
-    """
-
-    def __init__(self, source: bytes) -> None:
-        self.source = source
-        self.own: defaultdict[bytes, list[int]] = defaultdict(list)  # the function's variables
-        self.others: defaultdict[bytes, list[int]] = defaultdict(list)  # fields, lambda parameters
-        self.patterns: defaultdict[bytes, list[int]] = defaultdict(list)
-        self.fixed: dict[bytes, str] = {}
-        self.dynamic: str | None = None
-        self._visible: dict[bytes, bool] = {}  # False: it is a lambda's parameter
-        self._scopes: list[list[bytes]] = [[]]
-        self._steps: list[Node | Callable[[], object]] = []
-
-    def bindings(self) -> Iterator[tuple[bytes, list[int]]]:
-        """Each variable with all its offsets."""
-        for word in self.own.keys() | self.patterns.keys():
-            starts = self.own.get(word, [])
-            if word in self.patterns:
-                # its scope follows the flow of control; count every use, as it is not renamed
-                starts = starts + self.patterns[word] + self.others.get(word, [])
-            yield word, sorted(starts)
-
-    def bind(self, name: Node, own: bool = True) -> bytes:
-        """Make a name visible until the current scope ends."""
-        word = self.source[name.start_byte : name.end_byte]
-        if name.type == "identifier":
-            if word in self._visible:
-                self.fixed[word] = "declared again inside its own scope"
-            else:
-                self._visible[word] = own
-                self._scopes[-1].append(word)
-            (self.own if own else self.others)[word].append(name.start_byte)
-        return word
-
-    def read(self, body: Node) -> None:
-        """Visit a body; node types that are in no table are left to the audit."""
-        source, steps, visible = self.source, self._steps, self._visible
-        steps.append(body)
-        while steps:
-            step = steps.pop()
-            if not isinstance(step, Node):
-                step()
-            elif (kind := step.type) == "identifier":
-                start = step.start_byte
-                word = source[start : step.end_byte]
-                (self.own if visible.get(word) else self.others)[word].append(start)
-            elif (reader := _READERS.get(kind)) is not None:
-                reader(self, step)
-
-    def _read_children(self, node: Node) -> None:
-        self._steps.extend(node.named_children[::-1])
-
-    def _read_scope(self, node: Node) -> None:
-        self._open()
-        self._read_children(node)
-
-    def _open(self) -> None:
-        self._scopes.append([])
-        self._steps.append(self._close)
-
-    def _close(self) -> None:
-        for word in self._scopes.pop():
-            del self._visible[word]
-
-    def _read_member(self, node: Node) -> None:
-        # `x.name`, `x.name()`, `x::name`: the last identifier is the member's own name
-        met_name = False
-        for child in reversed(node.named_children):
-            kind = child.type
-            if kind == "super":  # what stands before it is a type, as in Outer.super.name
-                return
-            if kind == "identifier" and not met_name:
-                met_name = True
-            else:
-                self._steps.append(child)
-
-    def _read_label(self, node: Node) -> None:
-        self._steps.extend(child for child in node.named_children if child.type != "identifier")
-
-    def _read_declarator(self, node: Node) -> None:
-        # the scope of a variable begins with its own initializer
-        name, *rest = node.named_children
-        self.bind(name)
-        self._steps.extend(rest)
-
-    def _read_resource(self, node: Node) -> None:
-        if (name := node.child_by_field_name("name")) is None:
-            self._steps.extend(node.named_children)  # `try (existing)`
-            return
-        self.bind(name)
-        self._push(node, "value")
-
-    def _read_for_each(self, node: Node) -> None:
-        # the variable is not yet visible in the expression that it runs over
-        name = node.child_by_field_name("name")
-        assert name is not None, "for-each without a variable"
-        self._open()
-        self._push(node, "body")
-        self._steps.append(lambda: self.bind(name))
-        self._push(node, "value")
-
-    def _read_try(self, node: Node) -> None:
-        # resources are visible in the block, not in catch and finally
-        for child in reversed(node.named_children):
-            if child.type == "block":
-                self._open()
-            self._steps.append(child)
-
-    def _read_catch(self, node: Node) -> None:
-        self._open()
-        self._push(node, "body")
-        for child in node.named_children:
-            if child.type == "catch_formal_parameter":
-                name = child.child_by_field_name("name")
-                assert name is not None, "catch without a variable"
-                self.bind(name)
-
-    def _read_lambda(self, node: Node) -> None:
-        self._open()
-        self._push(node, "body")
-        parameters = node.child_by_field_name("parameters")
-        assert parameters is not None, "lambda without parameters"
-        for parameter in [parameters] if parameters.type == "identifier" else parameters.children:
-            name = parameter if parameter.type == "identifier" else _parameter_name(parameter)
-            if name is not None:
-                self.bind(name, own=False)
-
-    def _read_cast(self, node: Node) -> None:
-        *types, value = node.named_children
-        if len(types) > 1:
-            # (Runnable & Serializable): javac names the lambda's method after variables around it
-            self.dynamic = "cast that may make a lambda serializable"
-        self._steps.append(value)
-
-    def _read_instanceof(self, node: Node) -> None:
-        if (name := node.child_by_field_name("name")) is not None:
-            self._bind_pattern(name)
-        self._push(node, "pattern")
-        self._push(node, "left")
-
-    def _read_pattern(self, node: Node) -> None:
-        # the identifier that begins a record pattern is the record's type
-        children = node.named_children
-        if node.type != "record_pattern" and children and children[-1].type == "identifier":
-            self._bind_pattern(children[-1])
-        self._steps.extend(child for child in children if child.type != "identifier")
-
-    def _read_case(self, node: Node) -> None:
-        for child in reversed(node.named_children):
-            if child.type == "identifier":  # an enum's constant, or a local constant?
-                self.fixed[self.source[child.start_byte : child.end_byte]] = (
-                    "stands in a case label"
-                )
-            self._steps.append(child)
-
-    def _bind_pattern(self, name: Node) -> None:
-        word = self.source[name.start_byte : name.end_byte]
-        self.patterns[word].append(name.start_byte)
-        self.fixed[word] = "pattern variable"
-
-    def _push(self, node: Node, field: str) -> None:
-        if (child := node.child_by_field_name(field)) is not None:
-            self._steps.append(child)
-
-
-_READERS: dict[str, Callable[[_Walk, Node], None]] = {
-    **dict.fromkeys(TRANSPARENT, _Walk._read_children),
-    **dict.fromkeys(MEMBERS, _Walk._read_member),
-    **dict.fromkeys(SCOPES, _Walk._read_scope),
-    "labeled_statement": _Walk._read_label,
-    "variable_declarator": _Walk._read_declarator,
-    "resource": _Walk._read_resource,
-    "enhanced_for_statement": _Walk._read_for_each,
-    "try_with_resources_statement": _Walk._read_try,
-    "catch_clause": _Walk._read_catch,
-    "lambda_expression": _Walk._read_lambda,
-    "cast_expression": _Walk._read_cast,
-    "instanceof_expression": _Walk._read_instanceof,
-    "type_pattern": _Walk._read_pattern,
-    "record_pattern": _Walk._read_pattern,
-    "record_pattern_body": _Walk._read_pattern,
-    "record_pattern_component": _Walk._read_pattern,
-    "switch_label": _Walk._read_case,
-}
-
-
 class _Audit:
     """Accounts for the words of a function that are spelt like a variable and are not it."""
 
-    def __init__(self, tree: Tree, function: Node, walk: _Walk) -> None:
+    def __init__(self, tree: Tree, function: Node, walk: Walk) -> None:
         self.tree, self.function, self.walk = tree, function, walk
         self.text = tree.source[function.start_byte : function.end_byte]
 
@@ -340,8 +136,8 @@ class _Audit:
         assert node is not None, "a word outside of the tree"
         if node.type in COMMENTS:
             comment = self.tree.text(node)
-            if comment.startswith("/*-"):  # native code of GWT or J2ObjC, with Java's parameters
-                return "mentioned in native code"
+            if comment.startswith(CODE_COMMENTS):
+                return "mentioned in code inside a comment"
             named = is_parameter and names_a_parameter(comment, word.decode())
             return "named in a comment" if named else None
         if node.type == "identifier" and _is_member_name(node):

@@ -1,0 +1,44 @@
+"""CodeSearchNet as it is: every record embedded or kept with a reason, and everything taken back.
+
+Needs PUZZLEMARK_DATA; see CONTRIBUTING.md.
+"""
+
+from pathlib import Path
+
+import pytest
+from isal import igzip
+
+import puzzlemark as pm
+from puzzlemark.corpora.base import open_corpus
+
+FILES = {
+    "csn_python_exact.jsonl.gz": ("P1", "P2", "U1"),
+    "csn_java_exact.jsonl.gz": ("P3", "P4", "U2"),
+    "csn_python_large.jsonl.gz": ("P1", "U1"),
+    "csn_java_large.jsonl.gz": ("P3", "U2"),
+}
+
+
+def unpacked(path: Path) -> bytes:
+    with igzip.open(path, "rb") as file:  # type: ignore[no-untyped-call]
+        content: bytes = file.read()
+    return content
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"), [(name, mark) for name, marks in FILES.items() for mark in marks]
+)
+def test_a_real_dataset_is_marked_and_restored(
+    real_data: Path, tmp_path: Path, name: str, mark: str
+) -> None:
+    source, marked, back = real_data / name, tmp_path / name, tmp_path / f"back-{name}"
+    summary = pm.embed(source, marked, mark=mark)
+    assert summary.marked + sum(summary.kept.values()) == summary.records
+    assert 0.01 <= summary.rate <= 0.05
+    rows = {carrier.row for carrier in pm.load_manifest(summary.manifest)}
+    for entry in open_corpus(marked).entries():
+        if entry.row in rows:
+            assert entry.code is not None
+            pm.parse(pm.Snippet(entry.id, entry.code, entry.language or ""))
+    pm.revert(marked, summary.manifest, back)
+    assert unpacked(back) == unpacked(source)
