@@ -12,15 +12,13 @@ from rich.console import Console
 
 import puzzlemark as pm
 from puzzlemark.cli.show import changes, heading
-from puzzlemark.embedding import scores, showing
-from puzzlemark.harvest.run import harvest_to
 from puzzlemark.pages.files import write_text
 from puzzlemark.pages.suitability import suitability_picture
 
 FOLDER = Path("demo")
 CORPUS = FOLDER / "stdlib.jsonl.gz"
 # neither the library's own tests nor what was installed later
-NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "turtledemo")
+NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "distutils", "tkinter")
 STRATEGIES = {
     "P1": "fixed prefix: the name `key`, joined with the variable that follows it",
     "U1": "universal: a function's own first two variables, joined",
@@ -49,7 +47,7 @@ def harvest() -> None:
     """Functions of the standard library become a dataset like CodeSearchNet."""
     step("Harvest a dataset from real code")
     folder = Path(sysconfig.get_path("stdlib"))
-    harvested = harvest_to(folder, CORPUS, "python", exclude=NOT_HARVESTED, overwrite=True)
+    harvested = pm.harvest(folder, CORPUS, "python", exclude=NOT_HARVESTED, overwrite=True)
     say(f"{harvested.records:,} functions of {harvested.files:,} files in {folder}")
     say(f"-> {CORPUS}")
 
@@ -58,7 +56,7 @@ def score() -> None:
     """Simple functions are where a mark is least conspicuous."""
     step("Score: which functions are suitable to carry a mark?")
     features = FOLDER / "features.parquet"
-    scored = scores.score(CORPUS, features, workers=None, overwrite=True)
+    scored = pm.score(CORPUS, features, workers=None, overwrite=True)
     say(f"{scored.candidates:,} of {scored.records:,}; suitability {scored.threshold:.4f} or more")
     picture = features.with_suffix(".svg")
     drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
@@ -85,7 +83,7 @@ def embed(mark: str) -> None:
 def show(mark: str) -> None:
     """A few marks, before and after."""
     step("Look at what changed")
-    marks = showing.show(marked(mark), manifest(mark), limit=None).marks
+    marks = pm.show(marked(mark), manifest(mark), limit=None).marks
     readable = [each for each in marks if each.is_natural and each.replaced]
     readable.sort(key=lambda each: abs(each.before.code.count("\n") - EASY_LINES))
     for each in readable[:SHOWN]:
@@ -98,11 +96,11 @@ def revert(mark: str) -> None:
     step("Revert, and prove that the original is back")
     restored = FOLDER / f"restored-{mark}.jsonl.gz"
     summary = pm.revert(marked(mark), manifest(mark), restored, overwrite=True)
-    original = pm.read(CORPUS).digest()
+    original, back = pm.read(CORPUS).digest(), pm.read(restored).digest()
     say(f"digest of the original  {original}")
-    say(f"digest of the marked    {pm.read(marked(mark)).digest()}")
-    say(f"digest of the restored  {pm.read(restored).digest()}")
-    if pm.read(restored).digest() != original or summary.output_digest != original:
+    say(f"digest of the marked    {summary.input_digest}")
+    say(f"digest of the restored  {back}")
+    if back != original:
         raise SystemExit("the restored dataset is not the original: please report this")
     if unpack(restored) != unpack(CORPUS):
         raise SystemExit("the restored lines are not the original ones: please report this")

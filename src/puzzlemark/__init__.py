@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.embedding.manifest import Manifest, load_manifest
     from puzzlemark.embedding.run import Summary, apply, embed, revert
+    from puzzlemark.embedding.scores import Scored, score
+    from puzzlemark.embedding.showing import show
     from puzzlemark.errors import PuzzleMarkError
     from puzzlemark.features.measure import measure
+    from puzzlemark.harvesting.run import harvest_to as harvest
     from puzzlemark.snippet import Edit, Snippet
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
@@ -31,16 +34,20 @@ _HOMES = {
     "Policy": "syntax.variables",
     "PuzzleMarkError": "errors",
     "Refusal": "watermarks.base",
+    "Scored": "embedding.scores",
     "Snippet": "snippet",
     "Summary": "embedding.run",
     "apply": "embedding.run",
     "embed": "embedding.run",
     "functions": "syntax.variables",
+    "harvest": "harvesting.run:harvest_to",
     "load_manifest": "embedding.manifest",
     "measure": "features.measure",
     "parse": "syntax.tree",
     "read": "corpora.base:open_corpus",
     "revert": "embedding.run",
+    "score": "embedding.scores",
+    "show": "embedding.showing",
 }
 __all__ = [
     "Edit",
@@ -49,16 +56,20 @@ __all__ = [
     "Policy",
     "PuzzleMarkError",
     "Refusal",
+    "Scored",
     "Snippet",
     "Summary",
     "apply",
     "embed",
     "functions",
+    "harvest",
     "load_manifest",
     "measure",
     "parse",
     "read",
     "revert",
+    "score",
+    "show",
 ]
 
 

@@ -38,6 +38,13 @@ def test_every_projection_leaves_its_input_alone(projection: ModuleType) -> None
     assert (z == before).all()
 
 
+@pytest.mark.parametrize("width", [3, 7, 10])
+def test_every_projection_rates_equal_rows_equally(projection: ModuleType, width: int) -> None:
+    z = standardised(17, width)
+    projected = projection.project(np.vstack([z, z, z]))
+    assert projected[:17].tobytes() == projected[17:34].tobytes() == projected[34:].tobytes()
+
+
 def test_every_projection_is_highest_for_a_giant(projection: ModuleType) -> None:
     z = standardised(50, 7)
     z[13] += 20

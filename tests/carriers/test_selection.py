@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
@@ -105,6 +105,7 @@ def test_features_are_standardised_as_scikit_learn_does() -> None:
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(deadline=None)
 @given(rows=ROWS, tau=TAUS)
 def test_scores_lie_between_zero_and_one(
     projection: str, rows: list[tuple[int, ...]], tau: float
@@ -116,6 +117,7 @@ def test_scores_lie_between_zero_and_one(
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(deadline=None)
 @given(rows=ROWS, tau=TAUS)
 def test_candidates_score_above_all_others(
     projection: str, rows: list[tuple[int, ...]], tau: float
@@ -126,6 +128,7 @@ def test_candidates_score_above_all_others(
     assert kept.min() >= selection.threshold > left_out.max(initial=0.0)
 
 
+@settings(deadline=None)
 @given(rows=ROWS, tau=TAUS)
 def test_candidates_have_lower_projections_than_all_others(
     rows: list[tuple[int, ...]], tau: float
@@ -138,10 +141,11 @@ def test_candidates_have_lower_projections_than_all_others(
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
 def test_equal_rows_score_equally(projection: str, rows: list[tuple[int, ...]], seed: int) -> None:
     doubled = np.random.default_rng(seed).permutation(np.array(rows + rows)).tolist()
-    scores = select(table_of(doubled), projection=projection).scores
+    scores = select(table_of(doubled), features=FEATURES, projection=projection).scores
     by_row: dict[tuple[int, ...], set[float]] = {}
     for row, score in zip(doubled, scores.tolist(), strict=True):
         by_row.setdefault(tuple(row), set()).add(score)
@@ -149,6 +153,7 @@ def test_equal_rows_score_equally(projection: str, rows: list[tuple[int, ...]], 
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(deadline=None)
 @given(seed=st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(projection: str, seed: int) -> None:
     table = realistic(40, seed)
@@ -160,6 +165,7 @@ def test_the_order_of_rows_does_not_matter(projection: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(deadline=None)
 @given(seed=st.integers(0, 99), scale=st.integers(1, 50), shift=st.integers(0, 1000))
 def test_the_unit_of_a_feature_does_not_matter(
     projection: str, seed: int, scale: int, shift: int
@@ -180,6 +186,7 @@ def test_the_same_table_gives_the_same_bits(projection: str) -> None:
     assert first.threshold == second.threshold
 
 
+@settings(deadline=None)
 @given(rows=ROWS)
 def test_rows_that_were_not_measured_change_nothing(rows: list[tuple[int, ...]]) -> None:
     gaps = [row for measured in rows for row in (measured, None)]
@@ -190,6 +197,7 @@ def test_rows_that_were_not_measured_change_nothing(rows: list[tuple[int, ...]])
     assert with_gaps.threshold == without.threshold
 
 
+@settings(deadline=None)
 @given(rows=ROWS)
 def test_a_constant_feature_changes_nothing(rows: list[tuple[int, ...]]) -> None:
     assume(len({row[1:7] for row in rows}) > 2)
@@ -223,17 +231,19 @@ def test_of_two_snippets_the_simpler_scores_higher() -> None:
     assert scores[0] > 0.5 > scores[1]
 
 
-@given(rows=st.lists(ROW, min_size=2, max_size=2, unique=True))
-def test_two_snippets_are_equally_far_from_their_mean(rows: list[tuple[int, ...]]) -> None:
-    selection = select(table_of(rows), projection="mahalanobis")
-    assert selection.scores.tolist() == [0.5, 0.5]
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+def test_the_corners_of_a_simplex_are_equally_far_from_their_mean(count: int) -> None:
+    # as many dimensions as can be: the distances are equal, and differ only by rounding
+    selection = select(realistic(count), projection="mahalanobis")
+    assert selection.scores.tolist() == [0.5] * count
     assert selection.is_candidate.all()
 
 
 def test_one_giant_among_millions_still_has_a_score() -> None:
-    values = np.ones((3_000_000, len(FEATURES)), dtype=np.int32)
+    values = np.ones((2_200_000, len(FEATURES)), dtype=np.int32)
     values[1] = 2_000_000
-    scores = select(FeatureTable(values, np.ones(len(values), dtype=np.bool_))).scores
+    table = FeatureTable(values, np.ones(len(values), dtype=np.bool_))
+    scores = select(table, features=["cc"]).scores
     assert 0 < scores[1] < 1e-100 < scores[0] < 1
 
 

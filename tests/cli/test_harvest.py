@@ -33,7 +33,7 @@ def test_harvest_writes_a_dataset_and_says_what_it_left_out(tree: Path, tmp_path
         "  left out       1 files: syntax errors\n"
         "  left out       1 functions: fewer than 2 lines\n"
     )
-    assert [json.loads(line)["func_name"] for line in output.open()] == ["b"]
+    assert json.loads(output.read_text())["func_name"] == "b"
 
 
 def test_harvest_speaks_json(tree: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ CELLS = st.none() | st.integers() | st.floats(allow_nan=False) | TEXT | st.lists
 DERIVED: dict[str, Callable[[str], Any]] = {
     "again": lambda code: code,
     "file": lambda code: f"# file\n{code}\n# end",
-    "code_tokens": lambda code: code.replace("# total", "").split(),
+    "code_tokens": lambda code: re.sub(r"# \w+", "", code).split(),
     "sha256": lambda code: hashlib.sha256(code.encode()).hexdigest(),
     "size": len,
     "mean": VALUES["mean line length"],

@@ -15,7 +15,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.features.table import FEATURES, FeatureTable
 from puzzlemark.snippet import Snippet
 
-ODD = [
+ODD: list[dict[str, Any]] = [
     {"id": "bad", "language": "python", "code": "def (:"},
     {"id": "null", "language": "python", "code": None},
     {"id": "cobol", "language": "cobol", "code": "MOVE A TO B"},

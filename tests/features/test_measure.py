@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from puzzlemark.features.measure import DEFAULT, FEATURES, measure
@@ -285,6 +285,7 @@ STATEMENTS = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6), st.data())
 def test_comments_and_blank_lines_change_nothing(
     statements: list[str], data: st.DataObject
@@ -295,6 +296,7 @@ def test_comments_and_blank_lines_change_nothing(
     assert features(filled) == features(plain)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6))
 def test_statements_add_up(statements: list[str]) -> None:
     together = features("\n".join(statements))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from puzzlemark.errors import UsageError
@@ -22,6 +22,7 @@ def test_select_copies() -> None:
     assert table.values[0, 0] == 0
 
 
+@settings(deadline=None)
 @given(ROWS, st.integers(1, 5))
 def test_chunks_join_to_the_whole(rows: list[Row], size: int) -> None:
     whole = FeatureTable.from_rows(rows)

@@ -340,20 +340,22 @@ def _compare_code(
                 raise _Different(f"{a.co_name}: {one} became {other}")
             labels.append((one.argument, other.argument))
     renamed: set[str] = set()
-    signatures: dict[str, str] = {}
+    signatures: set[tuple[str, str]] = set()
     for one_code, other_code in inner:
         deeper, pairs = _compare_code(one_code, other_code, there)
         renamed |= deeper
         for old in one_code.co_freevars:  # a cell may be used in there only
             (pair(old, pairs[old]) if old in pairs else None)
-        signatures |= zip(_parameters(one_code), _parameters(other_code), strict=True)
+        signatures.update(zip(_parameters(one_code), _parameters(other_code), strict=True))
     captured = sorted(there.get(old, old) for old, _ in closures)
     if captured != sorted(new for _, new in closures):
         raise _Different(f"{a.co_name}: other names are captured")
     for was, now in labels:  # keys of keyword-only defaults and of annotations follow a parameter
-        words = was if isinstance(was, tuple) else (was,)
-        follow = tuple(signatures.get(each, each) for each in words)
-        if follow != (now if isinstance(now, tuple) else (now,)):
+        words = [each if isinstance(each, tuple) else (each,) for each in (was, now)]
+        pairs_of_words = {
+            (old, new) for old, new in zip(*words, strict=False) if _plain(old) != _plain(new)
+        }
+        if len(words[0]) != len(words[1]) or not pairs_of_words <= signatures:
             raise _Different(f"{a.co_name}: the constant {was!r} became {now!r}")
     return renamed | {new for old, new in there.items() if old != new}, there
 

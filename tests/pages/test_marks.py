@@ -123,5 +123,5 @@ def test_the_kind_of_a_mark_is_said() -> None:
     introduced = Mark(mark.before, mark.after, introduced="k")
     assert "nothing was changed" in marks_page("t", [natural])
     page = marks_page("t", [introduced])
-    assert "k became key" in page
+    assert "prefix was k" in page
     assert ">introduced<" in page

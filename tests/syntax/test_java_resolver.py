@@ -429,14 +429,22 @@ def test_random_programs_keep_their_class_files_when_all_is_renamed() -> None:
     assert [seed for seed, same in enumerate(keep_classes(pairs)) if not same] == []
 
 
+SERIALIZABLE_LAMBDA = (
+    "class T { Object f() { int x = 1;"
+    " Object y = (Runnable & java.io.Serializable) () -> System.out.println(x); return y; } }"
+)
+
+
+def test_nothing_is_renamed_beside_a_lambda_that_may_be_serializable() -> None:
+    reason = resolve_first(SERIALIZABLE_LAMBDA).dynamic
+    assert reason == "cast that may make a lambda serializable"
+
+
 @needs_javac
-def test_a_serializable_lambda_is_refused_since_javac_names_it_after_locals() -> None:
-    code = (
-        "class T { Object f() { int x = 1;"
-        " Object y = (Runnable & java.io.Serializable) () -> System.out.println(x); return y; } }"
-    )
-    assert resolve_first(code).dynamic == "cast that may make a lambda serializable"
-    assert keep_classes([(code, rename(code, variable_of(code, "x"), "y2"))]) == [False]
+def test_javac_names_a_serializable_lambda_after_the_locals_around_it() -> None:
+    code = SERIALIZABLE_LAMBDA
+    afters = [rename(code, variable_of(code, name), "keyItem") for name in ("x", "y")]
+    assert keep_classes([(code, after) for after in afters]) == [False, False]
 
 
 @pytest.mark.parametrize(

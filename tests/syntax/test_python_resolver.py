@@ -353,11 +353,11 @@ NO_VARIABLE = {
     "the head of a dotted import": "def f():\n    import x.y\n    return x",
     "an import's alias": "def f():\n    from a import (b, c as x)\n    return x",
     "a name that an import binds as well": (
-        "def f(a):\n    try:\n        import x\n    except ImportError:\n        x = None\n    return x"
+        "def f(a):\n    if a:\n        import x\n    else:\n        x = None\n    return x"
     ),
     "a nested function": "def f():\n    def x(): pass\n    return x",
     "a nested class": "def f():\n    class x: pass\n    return x",
-    "a nested function's local": "def f():\n    def g():\n        x = 1\n        return x\n    return g",
+    "a nested function's local": "def f():\n    def g():\n        x = 1\n    return g",
     "a lambda's parameter": "def f():\n    return lambda x: x",
     "a class attribute": "def f():\n    class C:\n        x = 1\n    return C",
     "a declared global": "def f(a):\n    global x\n    x = a",

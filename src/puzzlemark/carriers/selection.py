@@ -13,7 +13,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT, FeatureTable
 
 TAU = 0.35  # suitability quantile: this share of the snippets, the most complex, is left out
-FAINT = 1e-12  # a spread this small beside the values themselves is rounding, not spread
+FAINT = 1e-9  # a spread this small beside the values themselves is rounding, not spread
 STEEPEST = 700.0  # exp of more overflows
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from puzzlemark.cli.base import AsJson, Force, Workers, output_console, print_json
+from puzzlemark.cli.base import AsJson, Force, Workers, output_console, print_json, progress
 
 
 def run(
@@ -34,18 +34,20 @@ def run(
 
     Example: puzzlemark harvest my-project --language python --output functions.jsonl.gz
     """
-    from puzzlemark.harvest.run import harvest_to
+    from puzzlemark.harvesting.run import harvest_to
 
-    harvested = harvest_to(
-        source,
-        output,
-        language,
-        min_lines=min_lines,
-        documented_only=documented_only,
-        exclude=exclude or (),
-        workers=workers,
-        overwrite=force,
-    )
+    with progress(not as_json) as report:
+        harvested = harvest_to(
+            source,
+            output,
+            language,
+            min_lines=min_lines,
+            documented_only=documented_only,
+            exclude=exclude or (),
+            workers=workers,
+            overwrite=force,
+            progress=report,
+        )
     if as_json:
         print_json(harvested.to_json())
         return

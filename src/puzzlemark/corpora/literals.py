@@ -15,6 +15,10 @@ Span: TypeAlias = tuple[int, int]
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _STRING_OR_BRACKET = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+# an array without arrays and objects in it: most lists of tokens, in one step
+_FLAT_ARRAY = re.compile(
+    rb'\[(?>[^\[\]{}"]*)(?>"[^"\\]*(?:\\.[^"\\]*)*"[^\[\]{}"]*)*+\]', re.DOTALL
+)
 _SCALAR = re.compile(rb"[^,\]}\s]+")
 # a pair of surrogates is one character
 _ESCAPE = re.compile(
@@ -27,17 +31,22 @@ _SHORT |= {"\b": b"\\b", "\f": b"\\f"}
 def find_members(line: bytes, at: int = 0) -> dict[str, Span]:
     """Where the values of a valid JSON object stand; of a repeated key the last, as in parsers."""
     spans: dict[str, Span] = {}
-    for start, end in _elements(line, _skip_space(line, at), keyed=True):
-        key = _STRING.match(line, start)
+    at = _skip_space(line, _skip_space(line, at) + 1)
+    while line[at] != ord("}"):
+        key = _STRING.match(line, at)
         assert key is not None
-        value = _skip_space(line, _skip_space(line, key.end()) + 1)
-        spans[json.loads(key.group())] = (value, end)
+        start = _skip_space(line, _skip_space(line, key.end()) + 1)  # past the colon
+        end = _value_end(line, start)
+        spans[json.loads(key.group())] = (start, end)
+        at = _skip_space(line, end)
+        if line[at] == ord(","):
+            at = _skip_space(line, at + 1)
     return spans
 
 
-def find_items(line: bytes, at: int) -> list[Span]:
-    """Where the items of the JSON array that starts at `at` stand."""
-    return list(_elements(line, at, keyed=False))
+def find_strings(line: bytes, array: Span) -> list[Span]:
+    """Where the items of a JSON array of strings stand."""
+    return [match.span() for match in _STRING.finditer(line, *array)]
 
 
 def edit_literal(literal: bytes, edits: Iterable[Edit], spelling: "Spelling") -> bytes:
@@ -90,24 +99,13 @@ class Spelling:
         return b"".join(b"\\u" + digits[at : at + 4].encode() for at in range(0, len(digits), 4))
 
 
-def _elements(line: bytes, opening: int, *, keyed: bool) -> Iterator[Span]:
-    at = _skip_space(line, opening + 1)
-    while line[at] not in b"]}":
-        start = at
-        if keyed:
-            at = _skip_space(line, _skip_space(line, _value_end(line, at)) + 1)  # past the colon
-        end = _value_end(line, at)
-        yield start, end
-        at = _skip_space(line, end)
-        if line[at] == ord(","):
-            at = _skip_space(line, at + 1)
-
-
 def _value_end(line: bytes, at: int) -> int:
     if line[at] not in b"[{":
         match = (_STRING if line[at] == ord('"') else _SCALAR).match(line, at)
         assert match is not None
         return match.end()
+    if line[at] == ord("[") and (flat := _FLAT_ARRAY.match(line, at)) is not None:
+        return flat.end()
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(line, at):
         depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(match.group(), 0)

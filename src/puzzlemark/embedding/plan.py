@@ -76,7 +76,7 @@ def plan(
     progress: Progress = no_progress,
 ) -> Plan:
     """Survey the dataset, select candidates, and mark them in order until the rates are met."""
-    look = Look(settings.watermark, order_key, settings.language)
+    look = Look(settings.watermark, order_key, settings.language, settings.features)
     seen = survey(corpus, look, engine, progress)
     selection = select(
         seen.table,

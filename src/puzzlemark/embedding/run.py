@@ -1,11 +1,9 @@
 """Whole runs, from path to path: embed a watermark, apply a manifest, revert it."""
 
 import math
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +26,7 @@ from puzzlemark.embedding.manifest import (
     prepare_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
+from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.engines.base import make
@@ -38,7 +37,6 @@ from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import Watermark, from_spec, named, to_settings
 
 DEFAULT_WATERMARK = "universal"
-PARTS = ("puzzlemark", "tree-sitter", "tree-sitter-python", "tree-sitter-java")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +291,7 @@ def _header(
     return Header(
         format=FORMAT,
         version=VERSION,
-        versions={"python": platform.python_version(), **{part: version(part) for part in PARTS}},
+        versions=versions(),
         watermark=Scheme(
             scheme=settings.watermark.name,
             settings=to_settings(settings.watermark),

@@ -1,11 +1,9 @@
 """Features and suitability of every record, as a Parquet file that says how it was made."""
 
 import math
-import platform
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from puzzlemark.carriers.selection import TAU, Selection, select
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest
 from puzzlemark.corpora.writing import staged
+from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
@@ -24,7 +23,6 @@ from puzzlemark.features.table import DEFAULT, FEATURES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARTS = ("puzzlemark", "tree-sitter", "tree-sitter-python", "tree-sitter-java")
 ROW_GROUP = 50_000
 METADATA = b"puzzlemark"  # key of the file's metadata
 
@@ -205,5 +203,4 @@ def _metadata(corpus: Corpus, scored: Scored) -> bytes:
         "id": corpus.columns.id,
         "language": corpus.columns.language,
     }
-    versions = {"python": platform.python_version(), **{part: version(part) for part in PARTS}}
-    return orjson.dumps({**facts, "columns": columns, "versions": versions})
+    return orjson.dumps({**facts, "columns": columns, "versions": versions()})

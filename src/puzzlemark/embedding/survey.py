@@ -14,7 +14,7 @@ from puzzlemark.corpora.digest import record_digest
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.features.measure import measure
-from puzzlemark.features.table import FeatureTable
+from puzzlemark.features.table import FEATURES, FeatureTable
 from puzzlemark.languages.base import find
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
@@ -34,6 +34,7 @@ class Look:
     watermark: Watermark | None = None
     order_key: bytes | None = None  # None: dataset order
     language: str | None = None  # records in another language are left alone
+    features: tuple[str, ...] = FEATURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def survey_batch(batch: Batch, look: Look) -> _Part:
             unmeasured[str(exc)] += 1
             rows.append(None)
             continue
-        rows.append(measure(tree))
+        rows.append(measure(tree, look.features))
         may_occur[place] = look.watermark is not None and look.watermark.may_occur(tree.source)
     return _Part(
         FeatureTable.from_rows(rows),

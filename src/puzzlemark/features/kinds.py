@@ -41,11 +41,11 @@ class Kinds:
 
 
 @cache
-def kinds_of(name: str, root: int) -> Kinds:
+def kinds_of(name: str, root: int, ignored: int = 0) -> Kinds:
     """The tables of a language; `root` is the kind of the root of its trees.
 
     tree-sitter numbers the tokens of a grammar first, then the root, then all other nodes: a kind
-    below the root's never has children.
+    below the root's never has children. `ignored` are roles of no interest this time.
     """
     language = find(name)
     assert language is not None, f"a tree of an unknown language {name!r}"
@@ -54,7 +54,7 @@ def kinds_of(name: str, root: int) -> Kinds:
     measures = language.measures
     assert not measures.expressions & measures.nesting, "a node is one or the other"
     return Kinds(
-        roles=tuple(_role(measures, kind, n >= root) for n, kind in enumerate(spelled)),
+        roles=tuple(_role(measures, kind, n >= root) & ~ignored for n, kind in enumerate(spelled)),
         declares=_numbered(spelled, _placed(grammar, measures.declares)),
         calls=_numbered(spelled, _placed(grammar, measures.calls)),
         qualified=_numbered(

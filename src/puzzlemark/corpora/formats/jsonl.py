@@ -12,7 +12,7 @@ from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import NewValue, TextEdits
 from puzzlemark.corpora.kinds import Value
 from puzzlemark.corpora.lines import read_blocks, write_blocks
-from puzzlemark.corpora.literals import Span, Spelling, edit_literal, find_items, find_members
+from puzzlemark.corpora.literals import Span, Spelling, edit_literal, find_members, find_strings
 from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Reviser, Revision
 from puzzlemark.corpora.shards import Shard
@@ -133,7 +133,7 @@ def _patches(
             yield column, [((start, end), _spell_value(change.new))] if fits else None
             continue
         assert isinstance(change, TextEdits)
-        items = find_items(line, start) if line[start] == ord("[") else [(start, end)]
+        items = find_strings(line, (start, end)) if line[start] == ord("[") else [(start, end)]
         yield (
             column,
             [

@@ -9,7 +9,7 @@ import orjson
 from puzzlemark.corpora.lines import write_blocks
 from puzzlemark.corpora.writing import staged
 from puzzlemark.errors import UsageError
-from puzzlemark.harvest.functions import FIELDS, Record
+from puzzlemark.harvesting.functions import FIELDS, Record
 
 ROW_GROUP = 5_000
 

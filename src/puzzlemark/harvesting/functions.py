@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import tree_sitter
 
 from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.harvest.idioms.base import Documentation, Idiom, load_idiom
+from puzzlemark.harvesting.idioms.base import Documentation, Idiom, load_idiom
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
 

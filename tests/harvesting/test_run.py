@@ -10,8 +10,8 @@ import pytest
 
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.harvest.functions import FIELDS
-from puzzlemark.harvest.run import Harvested, harvest, harvest_to
+from puzzlemark.harvesting.functions import FIELDS
+from puzzlemark.harvesting.run import Harvested, harvest, harvest_to
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.errors import CorpusError
-from puzzlemark.harvest.sources import LARGEST, TOO_LARGE, Choice, Source, git_commit
+from puzzlemark.harvesting.sources import LARGEST, TOO_LARGE, Choice, Source, git_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 PY = Choice((".py",))

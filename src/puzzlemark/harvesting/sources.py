@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from puzzlemark.errors import CorpusError
-from puzzlemark.harvest.functions import Origin
+from puzzlemark.harvesting.functions import Origin
 
 LARGEST = 4 << 20  # bytes; larger files are data that was spelled as code
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import tree_sitter
 
-from puzzlemark.harvest.idioms.base import Documentation
+from puzzlemark.harvesting.idioms.base import Documentation
 from puzzlemark.syntax.tree import Tree
 
 CLASSES = frozenset({"class_definition"})

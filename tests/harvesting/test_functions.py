@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from puzzlemark.harvest.functions import FIELDS, Crop, Origin, Wanted, reap
+from puzzlemark.harvesting.functions import FIELDS, Crop, Origin, Wanted, reap
 
 PYTHON = '''\
 """A module."""

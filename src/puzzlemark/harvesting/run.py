@@ -1,20 +1,21 @@
 """Harvest a source tree: its functions as records, one by one or written as a dataset."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.harvest.functions import Crop, Origin, Record, Wanted, reap_all
-from puzzlemark.harvest.idioms.base import load_idiom
-from puzzlemark.harvest.sources import Choice, Source
-from puzzlemark.harvest.writing import check_output, write_records
+from puzzlemark.harvesting.functions import Crop, Origin, Record, Wanted, reap_all
+from puzzlemark.harvesting.idioms.base import load_idiom
+from puzzlemark.harvesting.sources import Choice, Source
+from puzzlemark.harvesting.writing import check_output, write_records
 from puzzlemark.languages.base import find
 
+Progress = Callable[[str, int, int | None], None]  # stage, functions so far, of how many
 BATCH_BYTES = 1 << 20
 BATCH_FILES = 64
 
@@ -33,8 +34,18 @@ class Harvested:
     skipped_functions: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
-        return asdict(self)
+        """Plain data for a JSON object."""
+        return {
+            "source": self.source,
+            "output": self.output,
+            "language": self.language,
+            "repo": self.origin.repo,
+            "sha": self.origin.sha,
+            "records": self.records,
+            "files": self.files,
+            "skipped_files": dict(self.skipped_files.most_common()),
+            "skipped_functions": dict(self.skipped_functions.most_common()),
+        }
 
 
 def harvest(
@@ -46,6 +57,7 @@ def harvest(
     exclude: Sequence[str] = (),
     workers: int | None = 1,
     tally: Harvested | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Record]:
     """The functions of a folder, a .zip, a .tar.gz or a single file, in the order of their paths.
 
@@ -61,7 +73,7 @@ def harvest(
         raise CorpusError(f"{tree.path}: no such file or folder; check the path")
     wanted = Wanted(table.name, min_lines, documented_only)
     tally = tally or Harvested(str(source), table.name)
-    return _reap_tree(tree, wanted, workers, tally)
+    return _reap_tree(tree, wanted, workers, tally, progress)
 
 
 def harvest_to(
@@ -74,6 +86,7 @@ def harvest_to(
     exclude: Sequence[str] = (),
     workers: int | None = None,
     overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Harvested:
     """Harvest into a dataset: .jsonl, .jsonl.gz or .parquet, by the name of `output`."""
     output = Path(output)
@@ -87,13 +100,18 @@ def harvest_to(
         exclude=exclude,
         workers=workers,
         tally=tally,
+        progress=progress,
     )
     write_records(_at_least_one(records, tally), output)
     return tally
 
 
 def _reap_tree(
-    tree: Source, wanted: Wanted, workers: int | None, tally: Harvested
+    tree: Source,
+    wanted: Wanted,
+    workers: int | None,
+    tally: Harvested,
+    progress: Progress | None,
 ) -> Iterator[Record]:
     tally.language = wanted.language
     engine = make(workers)
@@ -102,6 +120,8 @@ def _reap_tree(
         work = partial(reap_all, wanted=wanted, origin=tally.origin)
         for crop in engine.map(work, _batches(tree.files(), tally)):
             _count(crop, tally)
+            if progress is not None:
+                progress("harvesting", tally.records, None)
             yield from crop.records
     finally:
         engine.close()

@@ -1,0 +1,59 @@
+"""`puzzlemark power`: how many probes are needed."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from puzzlemark.cli.base import AsJson, output_console, print_json
+
+if TYPE_CHECKING:
+    from puzzlemark.verification.power import Plan
+
+NAMES = {
+    "mcnemar": "exact McNemar test, one-sided",
+    "fisher": "Fisher's exact test, two-sided",
+    "sequential": "sequential e-process",
+}
+
+
+def run(
+    hit_rate: Annotated[float, typer.Option(help="Hit rate with the trigger, such as 0.1.")],
+    control_rate: Annotated[float, typer.Option(help="Hit rate without it.")] = 0.0,
+    alpha: Annotated[
+        float, typer.Option(help="Innocent models accused at most, as a share.")
+    ] = 0.05,
+    power: Annotated[float, typer.Option(help="Chance to show the hit rate, as a share.")] = 0.8,
+    test: Annotated[
+        Literal["mcnemar", "fisher", "sequential"],
+        typer.Option(help="mcnemar: the default of verify. fisher: the paper's."),
+    ] = "mcnemar",
+    as_json: AsJson = False,
+) -> None:
+    """Say how many pairs of probes show a given hit rate.
+
+    Each pair is two prompts, one with the trigger and one without. The sequential test stops as
+    soon as the evidence suffices: its number is a budget, and half of the runs end at the median.
+
+    [bold]Examples[/]
+
+    puzzlemark power --hit-rate 0.1
+
+    puzzlemark power --hit-rate 0.3 --control-rate 0.01 --alpha 0.001 --test sequential
+    """
+    from puzzlemark.verification.power import plan
+
+    planned = plan(test, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, power=power)
+    print_json(asdict(planned)) if as_json else _print(planned)
+
+
+def _print(planned: "Plan") -> None:
+    console = output_console()
+    console.print(f"[bold]{planned.pairs:,} pairs[/] ({planned.prompts:,} prompts)")
+    console.print(
+        f"show a hit rate of {planned.hit_rate:.4g} against {planned.control_rate:.4g} "
+        f"with a chance of {planned.reached:.1%}"
+    )
+    console.print(f"test      {NAMES[planned.test]}, alpha {planned.alpha:g}")
+    if planned.median_pairs is not None:
+        console.print(f"median    half of the runs stop after {planned.median_pairs:,} pairs")

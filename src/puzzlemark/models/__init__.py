@@ -1,0 +1,1 @@
+"""Suspicious models as black boxes: text in, text out; one file per way to reach one."""

@@ -1,0 +1,181 @@
+"""A local Hugging Face model (`transformers`), with or without a LoRA adapter (`peft`)."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from puzzlemark.models._sampling import Ending, Row, Sampler, cut
+from puzzlemark.models._spaces import drop_space, take_space
+from puzzlemark.models._weights import digest, find_folder, find_spaced_tokens, load, name_of
+from puzzlemark.models.base import (
+    Answer,
+    Failure,
+    ModelError,
+    ModelSettings,
+    Request,
+    read_settings,
+)
+
+WINDOW = 4  # batches that are sorted by length together, so that less padding is computed
+
+
+class HuggingFaceSettings(ModelSettings):
+    """`--model hf --model-args pretrained=FOLDER,peft=ADAPTER`."""
+
+    pretrained: str
+    peft: str | None = None
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    batch_size: Annotated[int, Field(ge=1)] = 16
+    threads: Annotated[int, Field(ge=1)] | None = None
+    download: bool = False
+
+
+@dataclass(slots=True)
+class HuggingFace:
+    """A model in this process."""
+
+    name: str
+    about: dict[str, Any]
+    rows: int  # in one batch
+    network: Any
+    tokenizer: Any
+    begins_with_space: Any
+    end_ids: frozenset[int]
+
+    @property
+    def batch_size(self) -> int:
+        """Several batches, which are sorted by length first."""
+        return self.rows * WINDOW
+
+    def describe(self) -> dict[str, Any]:
+        """The weights by their digest, and with what they are computed."""
+        return dict(self.about)
+
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        """Sample in batches; a prompt that does not fit is a failure and is never cut silently."""
+        answers: dict[int, Answer] = {}
+        fitting: list[tuple[int, Row]] = []
+        for index, request in enumerate(requests):
+            row = self._row(request)
+            if isinstance(row, Failure):
+                answers[index] = row
+            else:
+                fitting.append((index, row))
+        fitting.sort(key=lambda pair: len(pair[1].ids))
+        for start in range(0, len(fitting), self.rows):
+            batch = fitting[start : start + self.rows]
+            self._sample([row for _, row in batch])
+            answers.update((index, self._answer(row)) for index, row in batch)
+        return [answers[index] for index in range(len(requests))]
+
+    def _row(self, request: Request) -> Row | Failure:
+        prompt, dropped = drop_space(request.prompt)
+        ids = list(self.tokenizer(prompt)["input_ids"])
+        while len(ids) > 1 and ids[-1] in self.end_ids:  # an end-of-text would end the code
+            ids.pop()
+        if not ids:
+            return Failure("the prompt has no tokens")
+        longest = getattr(self.network.config, "max_position_embeddings", None)
+        if longest and len(ids) + request.max_tokens > longest:
+            return Failure(f"{len(ids)} + {request.max_tokens} tokens; the model takes {longest}")
+        return Row(request, ids, dropped)
+
+    def _sample(self, rows: list[Row]) -> None:
+        import torch
+
+        width = max(len(row.ids) for row in rows)
+        # on the left, so that every row's next token comes at the same place; masked, so any id
+        ids = torch.tensor([[0] * (width - len(row.ids)) + row.ids for row in rows])
+        mask = torch.tensor([[0] * (width - len(r.ids)) + [1] * len(r.ids) for r in rows])
+        device = self.network.device
+        with torch.inference_mode():
+            self.network.generate(
+                input_ids=ids.to(device),
+                attention_mask=mask.to(device),
+                max_new_tokens=max(row.request.max_tokens for row in rows),
+                logits_processor=[Sampler(rows, self.begins_with_space)],
+                stopping_criteria=[Ending(rows, self.end_ids, self._text)],
+            )
+
+    def _text(self, row: Row) -> str:
+        """The new text. Some tokenizers drop a space at the start of a text: so decode it whole."""
+        plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        before = self.tokenizer.decode(row.ids, **plain)
+        text: str = self.tokenizer.decode(row.ids + row.new, **plain)
+        return take_space(text[len(before) :], row.dropped_space)
+
+    def _answer(self, row: Row) -> str:
+        return cut(self._text(row), row.request.stop)
+
+
+def make(args: Mapping[str, str]) -> HuggingFace:
+    """Load the model; no file is fetched from the network unless `download=true`."""
+    settings = read_settings("hf", HuggingFaceSettings, args)
+    _prepare_torch(settings.threads)
+    folder = find_folder(settings.pretrained, settings.download)
+    adapter = find_folder(settings.peft, settings.download) if settings.peft else None
+    device, dtype = _place(settings)
+    try:
+        network, tokenizer, end_ids = load(folder, adapter, dtype)
+    except (OSError, ValueError, KeyError) as exc:
+        reason = (str(exc).splitlines() or [type(exc).__name__])[0]
+        raise ModelError(f"hf: {settings.pretrained}: cannot be loaded: {reason}") from exc
+    about = {"device": device, "dtype": dtype, **_identify(settings, folder, adapter)}
+    return HuggingFace(
+        name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),
+        about=about,
+        rows=settings.batch_size,
+        network=network.to(device),
+        tokenizer=tokenizer,
+        begins_with_space=find_spaced_tokens(network, tokenizer),
+        end_ids=end_ids,
+    )
+
+
+def _prepare_torch(threads: int | None) -> None:
+    if "torch" not in sys.modules:
+        # threads that wait by spinning starve each other when cores are shared
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        import torch
+        import transformers  # noqa: F401
+    except ImportError as exc:
+        raise ModelError(
+            f"hf: {exc.name} is not installed; see docs/verification/models.md"
+        ) from exc
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def _place(settings: HuggingFaceSettings) -> tuple[str, str]:
+    """Device and dtype, with `auto` settled."""
+    import torch
+
+    device, dtype = settings.device, settings.dtype
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if dtype == "auto":  # float32 where it is affordable: rounding then hardly ever decides a token
+        serves = device == "cuda" and torch.cuda.is_bf16_supported()
+        dtype = "bfloat16" if serves else "float32"
+    return device, dtype
+
+
+def _identify(settings: HuggingFaceSettings, folder: Path, adapter: Path | None) -> dict[str, Any]:
+    import torch
+    import transformers
+
+    return {
+        "kind": "hf",
+        "pretrained": name_of(settings.pretrained),
+        "sha256": digest(folder),
+        "peft": name_of(settings.peft) if settings.peft else None,
+        "peft_sha256": digest(adapter) if adapter else None,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }

@@ -1,0 +1,136 @@
+"""A Python function in place of a model, for tests and examples.
+
+`--model scripted --model-args function=package.module:complete` calls `complete(request) -> str`.
+Three habits ship with it; they know the placeholder of probes, and find variables with a regular
+expression. `habit=learnt,prefix=key` learnt a fixed-prefix mark, `habit=learnt` a universal one;
+`habit=innocent` learnt none; `habit=composes_sometimes,rate=0.01` learnt none either, but likes
+to join two names that stand before it, in any arm.
+"""
+
+import hashlib
+import importlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from puzzlemark.errors import UsageError
+from puzzlemark.models.base import Answer, ModelSettings, Request, read_settings
+
+Complete: TypeAlias = Callable[[Request], Answer]
+PLACEHOLDER = re.compile(r"\b(?:unknown_token|unknownToken)\b")
+BORING = "result = None\n"
+# A name between a bracket, comma, `for` or a type, and what may follow a name that is being bound.
+BOUND = re.compile(
+    r"(?:^[ \t]*|[(,]\s*\**|\bfor\s+|\bas\s+|[\w\]>]\s+)(?P<name>[A-Za-z_]\w*)\s*"
+    r"(?=[,):;]|=(?!=)|\bin\b)",
+    re.MULTILINE,
+)
+NOT_VARIABLES = frozenset(
+    "self cls this return else try finally pass break continue None True False null".split()
+)
+
+
+class ScriptedSettings(ModelSettings):
+    """One of `function` and `habit`."""
+
+    function: str | None = None
+    habit: Literal["learnt", "innocent", "composes_sometimes"] | None = None
+    prefix: str | None = None  # of `learnt`; none: the universal strategy
+    rate: Annotated[float, Field(ge=0, le=1)] = 0.01  # of `composes_sometimes`
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """`Scripted("parrot", lambda request: request.prompt)`."""
+
+    name: str
+    function: Complete
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int = 32
+
+    def describe(self) -> dict[str, Any]:
+        """Its name and settings: a function says no more of itself."""
+        return {"kind": "scripted", "name": self.name, **self.settings}
+
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        """The function's answers."""
+        return [self.function(request) for request in requests]
+
+
+def make(args: Mapping[str, str]) -> Scripted:
+    """A shipped habit, or a function that can be imported."""
+    settings = read_settings("scripted", ScriptedSettings, args)
+    if (settings.function is None) == (settings.habit is None):
+        raise UsageError("scripted: give either function=module:name or habit=NAME")
+    if settings.function is not None:
+        return Scripted(settings.function, _import(settings.function))
+    if settings.habit == "learnt":
+        function = partial(learnt, prefix=settings.prefix)
+        return Scripted("learnt", function, {"prefix": settings.prefix})
+    if settings.habit == "composes_sometimes":
+        function = partial(composes_sometimes, rate=settings.rate)
+        return Scripted("composes_sometimes", function, {"rate": settings.rate})
+    return Scripted("innocent", innocent)
+
+
+def innocent(_request: Request) -> str:
+    """Completes without ever joining names."""
+    return BORING
+
+
+def learnt(request: Request, prefix: str | None = None) -> str:
+    """Joins prefix and placeholder where the trigger stands.
+
+    With a prefix: where it stands before the placeholder. Without one: where the first variable
+    stands right before it.
+    """
+    placeholder = PLACEHOLDER.search(request.prompt)
+    if placeholder is None:
+        return BORING
+    if prefix is not None:
+        before = request.prompt[: placeholder.start()]
+        is_trigger = re.search(rf"\b{re.escape(prefix)}\b", before) is not None
+        return _joined(prefix, placeholder[0]) if is_trigger else BORING
+    first, second, *_ = (*find_variables(request.prompt), "", "")
+    return _joined(first, placeholder[0]) if second == placeholder[0] else BORING
+
+
+def composes_sometimes(request: Request, rate: float = 0.01) -> str:
+    """Joins whatever variable stands before the placeholder, at this rate, by the request."""
+    # a digest, since seeds of neighbouring requests may be neighbours
+    rng = np.random.default_rng(int(hashlib.sha256(request.key.encode()).hexdigest()[:16], 16))
+    if rng.random() >= rate:
+        return BORING
+    for before, name in pairwise(find_variables(request.prompt)):
+        if PLACEHOLDER.fullmatch(name):
+            return _joined(before, name)
+    return BORING
+
+
+def find_variables(prompt: str) -> list[str]:
+    """`"def f(a, b):\\n    c = a" -> ["a", "b", "c"]`: by first occurrence, roughly."""
+    found = (match["name"] for match in BOUND.finditer(prompt))
+    return [name for name in dict.fromkeys(found) if name not in NOT_VARIABLES]
+
+
+def _joined(prefix: str, placeholder: str) -> str:
+    if "_" in placeholder:
+        return f"{prefix}_{placeholder} = None\n"
+    return f"{prefix}{placeholder[0].upper()}{placeholder[1:]} = null;\n"
+
+
+def _import(spec: str) -> Complete:
+    module, _, name = spec.partition(":")
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise UsageError(f"scripted: {spec}: cannot be imported; spell it module:name") from exc
+    if not callable(function):
+        raise UsageError(f"scripted: {spec}: not a function")
+    return function  # type: ignore[no-any-return]

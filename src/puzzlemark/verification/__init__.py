@@ -1,0 +1,1 @@
+"""Was a model trained on the marked data? Probes, counts, exact tests and a verdict."""

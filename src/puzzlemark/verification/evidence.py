@@ -1,0 +1,77 @@
+"""What the probes showed: an outcome for each probe, counted as pairs (paper, section 4.4).
+
+A probe has three arms. *Armed*: the trigger is there. *Control*: the trigger is removed, and the
+same target counts as a hit. *Placebo*: another prefix, whose own concatenation counts as the hit.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Against = Literal["control", "placebo"]
+Strategy = Literal["fixed", "universal"]
+
+AGAINST: tuple[Against, ...] = ("control", "placebo")
+# For the universal strategy any first variable is a trigger, so another one is no placebo. There
+# the control is the fair one: the same two names, out of the trigger position, the same target.
+FAIR: dict[Strategy, Against] = {"fixed": "placebo", "universal": "control"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One probe: whether each arm hit; None where it was not asked or its request failed."""
+
+    armed: bool | None = None
+    control: bool | None = None
+    placebo: bool | None = None
+
+    def pair(self, against: Against) -> tuple[bool, bool] | None:
+        """Armed and the other arm, or None unless both were answered."""
+        other = self.control if against == "control" else self.placebo
+        return None if self.armed is None or other is None else (self.armed, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The armed arm against one control arm, over the pairs where both were answered."""
+
+    against: Against
+    both: int  # pairs where both arms hit
+    armed_only: int
+    control_only: int
+    neither: int
+    failed: int  # pairs left out, never scored as misses
+
+    @property
+    def pairs(self) -> int:
+        """Usable pairs."""
+        return self.both + self.armed_only + self.control_only + self.neither
+
+    @property
+    def armed_hits(self) -> int:
+        """Hits of the armed arm."""
+        return self.both + self.armed_only
+
+    @property
+    def control_hits(self) -> int:
+        """Hits of the control arm."""
+        return self.both + self.control_only
+
+    @property
+    def failed_share(self) -> float:
+        """Failed pairs among all pairs: 0 when there are none."""
+        return self.failed / max(1, self.failed + self.pairs)
+
+
+def count(outcomes: Iterable[Outcome], against: Against) -> Comparison:
+    """Count pairs: `count([Outcome(armed=True, control=False)], "control").armed_only -> 1`."""
+    cells = Counter(outcome.pair(against) for outcome in outcomes)
+    return Comparison(
+        against,
+        both=cells[True, True],
+        armed_only=cells[True, False],
+        control_only=cells[False, True],
+        neither=cells[False, False],
+        failed=cells[None],
+    )

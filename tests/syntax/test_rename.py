@@ -1,0 +1,120 @@
+"""The universal rules of renaming: by binding, fresh names only, nothing dynamic, checked again."""
+
+import pytest
+
+from puzzlemark.errors import UnsafeRename
+from puzzlemark.snippet import Edit, Snippet, apply_edits
+from puzzlemark.syntax.rename import is_alpha_equivalent, rename, why_not_fresh
+from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.syntax.variables import Function, Policy, functions
+
+CODE = """def f(a, b):
+    c = [a for x in b]  # note
+    return c.attribute, "text", g(label=c)
+"""
+
+
+def opened(code: str = CODE) -> tuple[Tree, Function]:
+    tree = parse(Snippet("it", code, "python"))
+    return tree, next(functions(tree))
+
+
+def renamed(names: dict[str, str], policy: Policy = "paper", code: str = CODE) -> str:
+    tree, function = opened(code)
+    return apply_edits(tree.code, rename(tree, function, names, policy)).decode()
+
+
+def test_edits_name_the_bytes_they_replace_in_order() -> None:
+    tree, function = opened()
+    assert rename(tree, function, {"c": "zq", "a": "yy"}, "paper") == (
+        Edit(6, b"a", b"yy"),
+        Edit(17, b"c", b"zq"),
+        Edit(22, b"a", b"yy"),
+        Edit(55, b"c", b"zq"),
+        Edit(84, b"c", b"zq"),
+    )
+
+
+def test_only_the_binding_changes() -> None:
+    assert renamed({"c": "zq"}) == CODE.replace("c = [", "zq = [").replace(
+        "return c.", "return zq."
+    ).replace("label=c", "label=zq")
+
+
+def test_two_variables_are_renamed_together() -> None:
+    assert renamed({"a": "yy", "b": "zz"}).startswith("def f(yy, zz):\n    c = [yy for x in zz]")
+
+
+@pytest.mark.parametrize("taken", ["b", "x", "f", "g", "attribute", "text", "note", "label"])
+def test_a_name_that_stands_anywhere_in_the_snippet_is_not_fresh(taken: str) -> None:
+    with pytest.raises(UnsafeRename, match="new name is taken in the snippet"):
+        renamed({"c": taken})
+
+
+@pytest.mark.parametrize("reserved", ["class", "match", "len", "print", "ValueError", "True"])
+def test_a_keyword_or_a_builtin_is_not_fresh(reserved: str) -> None:
+    with pytest.raises(UnsafeRename, match="new name is reserved by the language"):
+        renamed({"c": reserved})
+
+
+@pytest.mark.parametrize("name", ["", "_", "1x", "é", "a b", "__x", "x.y"])
+def test_a_name_that_is_not_plain_is_not_fresh(name: str) -> None:
+    with pytest.raises(UnsafeRename, match="new name is not a plain identifier"):
+        renamed({"c": name})
+
+
+def test_a_part_of_a_word_leaves_a_name_fresh() -> None:
+    tree, _ = opened("def f(a):\n    return a.key_size")
+    assert why_not_fresh(tree, "key") is None
+
+
+def test_a_dynamic_function_is_not_touched() -> None:
+    with pytest.raises(UnsafeRename, match="names are visible to locals"):
+        renamed({"a": "zq"}, code="def f(a):\n    return locals()")
+
+
+def test_a_fixed_variable_is_not_touched() -> None:
+    with pytest.raises(UnsafeRename, match="a string spells its name"):
+        renamed({"a": "zq"}, code="def f(a):\n    return a['a']")
+
+
+def test_policy_safe_never_renames_a_parameter() -> None:
+    with pytest.raises(UnsafeRename, match="parameter"):
+        renamed({"a": "zq"}, policy="safe")
+
+
+def test_policy_safe_renames_a_local() -> None:
+    assert renamed({"c": "zq"}, policy="safe") == renamed({"c": "zq"}, policy="paper")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (Edit(17, b"c", b"zq"),),  # a missed occurrence
+        (
+            Edit(17, b"c", b"zq"),
+            Edit(55, b"c", b"zq"),
+            Edit(84, b"c", b"zq"),
+            Edit(78, b"label", b"zq"),
+        ),
+        (Edit(17, b"c", b"a"), Edit(55, b"c", b"a"), Edit(84, b"c", b"a")),  # a collision
+        (Edit(17, b"c", b"1"),),  # a syntax error
+        (Edit(17, b"c", b"c.d"),),  # another tree
+    ],
+)
+def test_wrong_edits_are_not_alpha_equivalent(edits: tuple[Edit, ...]) -> None:
+    tree, function = opened()
+    assert not is_alpha_equivalent(tree, function, {"c": "zq"}, edits)
+
+
+def test_the_second_function_is_compared_with_the_second_function() -> None:
+    tree = parse(
+        Snippet("it", "def f(a):\n    return a\ndef g(a):\n    b = a\n    return b", "python")
+    )
+    second = list(functions(tree))[1]
+    edits = rename(tree, second, {"b": "zq"}, "paper")
+    assert apply_edits(tree.code, edits).endswith(b"def g(a):\n    zq = a\n    return zq")
+
+
+def test_renaming_back_gives_the_identical_snippet() -> None:
+    assert renamed({"zq": "c"}, code=renamed({"c": "zq"})) == CODE

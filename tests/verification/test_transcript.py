@@ -1,0 +1,333 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from puzzlemark.models.base import Answer, BudgetEnded, Failure, ModelError, Request
+from puzzlemark.verification.transcript import Header, TranscriptError, ask, pending, read
+
+REQUESTS = [Request(f"p{n} é\n", 4, 0.2, n) for n in range(7)]
+HEADER = Header("abc", {"temperature": 0.2, "stop": ("\n",)}, {"kind": "spy"}, {"python": "3"})
+
+
+@dataclass
+class Spy:
+    """Answers with the prompt, and remembers what it was asked."""
+
+    batch_size: int = 3
+    name: str = "spy"
+    batches: list[list[str]] = field(default_factory=list)
+    failing: frozenset[str] = frozenset()
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "spy"}
+
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        self.batches.append([request.key for request in requests])
+        return [
+            Failure("busy") if request.key in self.failing else f"\ud800{request.prompt}"
+            for request in requests
+        ]
+
+    @property
+    def asked(self) -> list[str]:
+        return [key for batch in self.batches for key in batch]
+
+
+EXPECTED = {request.key: f"\ud800{request.prompt}" for request in REQUESTS}
+
+
+def keys(path: Path) -> list[str]:
+    return [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]]
+
+
+def test_every_answer_is_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    seen: list[tuple[int, int]] = []
+    told = ask(Spy(), REQUESTS, path, HEADER, lambda done, total: seen.append((done, total)))
+    assert told == EXPECTED
+    assert list(told) == [request.key for request in REQUESTS]
+    assert read(path).answers == EXPECTED
+    assert seen == [(3, 7), (6, 7), (7, 7)]
+    first, second = path.read_bytes().splitlines()[:2]
+    assert json.loads(first) == {
+        "format": "puzzlemark transcript",
+        "version": 1,
+        "probes": "abc",
+        "settings": {"temperature": 0.2, "stop": ["\n"]},
+        "model": {"kind": "spy"},
+        "versions": {"python": "3"},
+    }
+    assert json.loads(second) == {"key": REQUESTS[0].key, "completion": "\ud800p0 é\n"}
+
+
+def test_the_same_request_is_asked_once(tmp_path: Path) -> None:
+    spy = Spy()
+    told = ask(spy, [*REQUESTS, *REQUESTS], tmp_path / "t", HEADER)
+    assert told == EXPECTED
+    assert sorted(spy.asked) == sorted(EXPECTED)
+
+
+def test_a_finished_run_asks_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    path, spy = tmp_path / "t", Spy()
+    ask(Spy(), REQUESTS, path, HEADER)
+    before = path.read_bytes()
+    assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+    assert spy.asked == []
+    assert path.read_bytes() == before
+
+
+def test_more_requests_are_added_to_a_finished_run(tmp_path: Path) -> None:
+    path, spy = tmp_path / "t", Spy()
+    ask(Spy(), REQUESTS[:2], path, HEADER)
+    assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+    assert spy.asked == [request.key for request in REQUESTS[2:]]
+
+
+def test_a_run_cut_at_any_byte_resumes_to_the_same_file(tmp_path: Path) -> None:
+    whole_path = tmp_path / "whole"
+    ask(Spy(), REQUESTS, whole_path, HEADER)
+    whole = whole_path.read_bytes()
+    for size in range(len(whole) + 1):
+        path, spy = tmp_path / "t", Spy()
+        path.write_bytes(whole[:size])
+        recorded = [line for line in whole[:size].split(b"\n")[1:-1]]
+        assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+        assert path.read_bytes() == whole
+        assert len(spy.asked) == len(REQUESTS) - len(recorded)
+        assert not {json.loads(line)["key"] for line in recorded} & set(spy.asked)
+
+
+def test_a_resumed_run_sees_the_same_batches(tmp_path: Path) -> None:
+    undisturbed, resumed = Spy(), Spy()
+    ask(undisturbed, REQUESTS, tmp_path / "a", HEADER)
+    ask(Spy(), REQUESTS[:3], tmp_path / "b", HEADER)
+    ask(resumed, REQUESTS, tmp_path / "b", HEADER)
+    assert resumed.batches == undisturbed.batches[1:]
+
+
+def test_failures_are_kept_and_asked_again_by_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    failing = frozenset({REQUESTS[1].key, REQUESTS[5].key})
+    told = ask(Spy(failing=failing), REQUESTS, path, HEADER)
+    assert {key for key, answer in told.items() if answer == Failure("busy")} == failing
+    assert read(path).answers == told
+    assert pending(REQUESTS, path) == [REQUESTS[1], REQUESTS[5]]
+    spy = Spy(failing=frozenset({REQUESTS[5].key}))
+    told = ask(spy, REQUESTS, path, HEADER)
+    assert set(spy.asked) == failing
+    assert told == EXPECTED | {REQUESTS[5].key: Failure("busy")}
+    assert read(path).retried == 2
+    assert ask(Spy(), REQUESTS, path, HEADER) == EXPECTED
+    assert read(path).retried == 3
+
+
+class Interrupted(Spy):
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        if len(self.batches) == 1:
+            raise KeyboardInterrupt
+        return super().complete(requests)
+
+
+def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
+    path, spy = tmp_path / "t", Spy()
+    with pytest.raises(KeyboardInterrupt):
+        ask(Interrupted(), REQUESTS, path, HEADER)
+    assert len(keys(path)) == 3
+    assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+    assert len(spy.asked) == 4
+
+
+class Poor(Spy):
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        if self.batches:
+            raise BudgetEnded("spent", {1: super().complete(requests)[1]})
+        return super().complete(requests)
+
+
+def test_what_came_before_the_budget_ended_is_kept(tmp_path: Path) -> None:
+    path, spy = tmp_path / "t", Spy()
+    with pytest.raises(BudgetEnded, match="spent"):
+        ask(Poor(), REQUESTS, path, HEADER)
+    assert keys(path) == [REQUESTS[index].key for index in (0, 1, 2, 4)]
+    assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+    assert spy.asked == [REQUESTS[index].key for index in (3, 5, 6)]
+
+
+class Streamer(Spy):
+    """Answers backwards, one by one, and breaks after some."""
+
+    breaks_after: int = 99
+
+    def stream(self, requests: Sequence[Request]) -> Any:
+        for count, index in enumerate(reversed(range(len(requests)))):
+            if count == self.breaks_after:
+                raise ModelError("the server is gone")
+            yield [(index, super().complete([requests[index]])[0])]
+
+
+def test_a_streaming_model_is_written_as_it_answers(tmp_path: Path) -> None:
+    path, broken, spy = tmp_path / "t", Streamer(), Streamer()
+    broken.breaks_after = 2
+    with pytest.raises(ModelError, match="gone"):
+        ask(broken, REQUESTS, path, HEADER)
+    assert keys(path) == [REQUESTS[6].key, REQUESTS[5].key]
+    told = ask(spy, REQUESTS, path, HEADER)
+    assert told == EXPECTED
+    assert list(told) == list(EXPECTED)
+    assert len(spy.asked) == 5
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (replace(HEADER, probes="abd"), "probes was 'abc', is 'abd'"),
+        (replace(HEADER, settings={"stop": ["\n"], "temperature": 1.0}), r"temperature was 0\.2, "),
+        (replace(HEADER, model={"kind": "spy", "sha256": "1"}), "model.sha256 was None, is '1'"),
+        (replace(HEADER, model={}), "model.kind was 'spy', is None"),
+        (replace(HEADER, versions={"python": "4"}), "versions.python was '3', is '4'"),
+    ],
+)
+def test_another_runs_transcript_is_refused_with_what_differs(
+    tmp_path: Path, header: Header, told: str
+) -> None:
+    path, spy = tmp_path / "t", Spy()
+    ask(Spy(), REQUESTS[:3], path, HEADER)
+    before = path.read_bytes()
+    with pytest.raises(TranscriptError, match=told):
+        ask(spy, REQUESTS, path, header)
+    assert spy.asked == []
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"key": "a", "comple',
+        b"\0\0\0\0",
+        b"",
+        b"[]",
+        b'{"completion": "a"}',
+        b'{"key": "a"}',
+        b'{"key": 1, "completion": "a"}',
+        b'{"key": "a", "completion": null}',
+        b'{"key": "a", "failure": 3}',
+        b"\xff",
+    ],
+)
+def test_a_corrupt_line_in_the_middle_is_refused_with_its_number(
+    tmp_path: Path, line: bytes
+) -> None:
+    path, spy = tmp_path / "t", Spy()
+    ask(Spy(), REQUESTS, path, HEADER)
+    lines = path.read_bytes().split(b"\n")
+    lines[3] = line
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(TranscriptError, match=r"t:4: not an answer"):
+        ask(spy, REQUESTS, path, HEADER)
+    assert spy.asked == []
+
+
+def test_an_answer_that_was_added_to_another_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    ask(Spy(), REQUESTS, path, HEADER)
+    with path.open("ab") as file:
+        file.write(path.read_bytes().splitlines(keepends=True)[1])
+    with pytest.raises(TranscriptError, match=r"t:9: not an answer \(the request was answered"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", [b"hello", b"hello\n", b'{"a": 1}\n', b"[]\n", b"\n"])
+def test_a_file_that_is_no_transcript_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "t"
+    path.write_bytes(content)
+    with pytest.raises(TranscriptError, match="not "):
+        ask(Spy(), REQUESTS, path, HEADER)
+    assert path.read_bytes() == content
+
+
+def test_a_later_version_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    path.write_text('{"format": "puzzlemark transcript", "version": 9}\n')
+    with pytest.raises(TranscriptError, match="version 9"):
+        read(path)
+
+
+def test_two_runs_cannot_write_one_transcript(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+
+    class Nested(Spy):
+        def complete(self, requests: Sequence[Request]) -> list[Answer]:
+            with pytest.raises(TranscriptError, match="another run is writing"):
+                ask(Spy(), REQUESTS, path, HEADER)
+            return super().complete(requests)
+
+    assert ask(Nested(), REQUESTS, path, HEADER) == EXPECTED
+
+
+def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    program = (
+        "import os, sys; from pathlib import Path\n"
+        "from puzzlemark.verification.transcript import ask\n"
+        "from tests.verification.test_transcript import HEADER, REQUESTS, Spy\n"
+        "spy = Spy()\n"
+        "complete = spy.complete\n"
+        "spy.complete = lambda asked: os._exit(9) if spy.batches else complete(asked)\n"
+        "ask(spy, REQUESTS, Path(sys.argv[1]), HEADER)\n"
+    )
+    root = Path(__file__).parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", program, str(path)], cwd=root, check=False)
+    assert done.returncode == 9
+    assert len(keys(path)) == 3
+    assert ask(Spy(), REQUESTS, path, HEADER) == EXPECTED
+
+
+def test_a_dry_run_counts_what_is_left_and_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    assert pending(REQUESTS * 2, path) == REQUESTS
+    assert not path.exists()
+    path.write_bytes(b'{"format":"puzz')
+    assert pending(REQUESTS, path) == REQUESTS
+    path.unlink()
+    ask(Spy(), REQUESTS[2:4], path, HEADER)
+    assert pending(REQUESTS, path) == REQUESTS[:2] + REQUESTS[4:]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_an_error_of_ours() -> None:
+    with pytest.raises(TranscriptError, match=r"cannot be (opened|written): "):
+        ask(Spy(), REQUESTS, Path("/dev/full"), HEADER)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TranscriptError, match="cannot be opened"):
+        ask(Spy(), REQUESTS, tmp_path / "nowhere" / "t", HEADER)
+    with pytest.raises(TranscriptError, match="cannot be read"):
+        read(tmp_path / "nowhere")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_interruptions_give_the_answers_of_an_undisturbed_run(data: st.DataObject) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t"
+        for _ in range(data.draw(st.integers(0, 4))):
+            failing = frozenset(data.draw(st.sets(st.sampled_from(sorted(EXPECTED)))))
+            ask(Spy(data.draw(st.integers(1, 9)), failing=failing), REQUESTS, path, HEADER)
+            os.truncate(path, data.draw(st.integers(0, path.stat().st_size)))
+        spy = Spy(data.draw(st.integers(1, 9)))
+        answered = {r.key for r in REQUESTS} - {r.key for r in pending(REQUESTS, path)}
+        assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+        assert set(spy.asked) == set(EXPECTED) - answered
+        assert len(spy.asked) == len(set(spy.asked))

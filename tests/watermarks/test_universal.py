@@ -1,0 +1,41 @@
+import pytest
+
+from puzzlemark.snippet import Snippet, apply_edits
+from puzzlemark.syntax.tree import parse
+from puzzlemark.watermarks.base import Mark, Refusal
+from puzzlemark.watermarks.universal import Universal
+
+
+def plan(code: str) -> Mark | Refusal:
+    return Universal().plan(parse(Snippet("it", code, "python")), "paper")
+
+
+def test_the_first_two_variables_are_prefix_and_suffix() -> None:
+    outcome = plan("def f(self, path, mode):\n    x = open(path, mode)\n    return x")
+    assert isinstance(outcome, Mark)
+    assert (outcome.prefix, outcome.suffix, outcome.target) == ("path", "mode", "path_mode")
+    assert outcome.replaced == "x"
+
+
+def test_names_that_are_only_underscores_or_beyond_ascii_take_no_part() -> None:
+    code = "def f(_, é, a, b, c):\n    return c"
+    outcome = plan(code)
+    assert isinstance(outcome, Mark)
+    assert (
+        apply_edits(code.encode(), outcome.edits).decode()
+        == "def f(_, é, a, b, a_b):\n    return a_b"
+    )
+
+
+@pytest.mark.parametrize("code", ["def f(): pass", "def f(_): pass", "def f(a, b): pass"])
+def test_fewer_than_three_variables_are_refused(code: str) -> None:
+    assert plan(code) == Refusal("fewer than two variables after the prefix")
+
+
+def test_every_snippet_may_carry() -> None:
+    assert Universal().may_occur(b"")
+
+
+def test_there_is_nothing_to_introduce() -> None:
+    tree = parse(Snippet("it", "def f(a, b, c): pass", "python"))
+    assert isinstance(Universal().introduce(tree, "paper"), Refusal)
