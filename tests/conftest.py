@@ -8,6 +8,11 @@ from pathlib import Path
 
 import orjson
 import pytest
+from hypothesis import settings
+
+# a shared machine may pause for longer than any deadline
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 MODULES = ("argparse", "calendar", "configparser", "difflib", "inspect", "mailbox", "tarfile")
 

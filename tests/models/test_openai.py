@@ -253,6 +253,16 @@ def test_one_slow_answer_does_not_hold_up_the_others(server: Server) -> None:
     assert order.index(29) < 29
 
 
+def test_a_thread_asks_on_only_when_its_answer_was_taken(server: Server) -> None:
+    stream = connect(server, concurrency="3").stream(questions(30))
+    taken = len(next(stream))
+    for arrived in stream:
+        time.sleep(0.05)  # time enough to ask for more, if it did
+        assert len(server.requests()) <= taken + 3
+        taken += len(arrived)
+    assert taken == 30
+
+
 def test_nobody_who_stops_reading_waits_for_the_rest(server: Server) -> None:
     server.misbehave({}, {"sleep": 60})
     stream = connect(server, concurrency="1", timeout="90").stream(questions(50))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Failure, ModelError, Request, open_model
+from puzzlemark.models.base import Answer, Failure, ModelError, Request, open_model
 from puzzlemark.models.replay import MISSING
 from puzzlemark.models.scripted import Scripted
 from puzzlemark.verification.transcript import Header, ask
@@ -34,7 +34,7 @@ def test_completions_are_found_by_key_or_prompt(tmp_path: Path) -> None:
 
 
 def test_a_transcript_can_be_replayed(tmp_path: Path) -> None:
-    said = {ONE.key: "one", TWO.key: Failure("busy")}
+    said: dict[str, Answer] = {ONE.key: "one", TWO.key: Failure("busy")}
     model = Scripted("s", lambda request: said[request.key])
     path = tmp_path / "transcript.jsonl"
     ask(model, [ONE, TWO], path, Header("d", {}, model.describe(), {}))

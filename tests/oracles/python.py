@@ -96,7 +96,13 @@ class _Block:
         return _kind(self.table) if self.bound is None else "comprehension"
 
     def enter(self, kind: str, name: str, line: int) -> "_Block":
-        return _Block(self.inside[kind, name, line].popleft(), self)
+        tables = self.inside.get((kind, name, line))
+        if tables:
+            return _Block(tables.popleft(), self)
+        around = next(  # type parameters make a scope around the function (3.12)
+            look for look in self.inside if look[1:] == (name, line) and self.inside[look]
+        )
+        return _Block(self.inside[around].popleft(), self).enter(kind, name, line)
 
     def comprehend(self, name: str, line: int, bound: frozenset[str]) -> "_Block":
         tables = self.inside.get(("function", name, line))

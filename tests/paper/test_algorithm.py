@@ -80,7 +80,8 @@ def test_the_universal_mark_is_that_of_the_slow_version() -> None:
         tree = parse(Snippet("it", code, "python"))
         function = next(functions(tree))
         awkward = any(
-            v.fixed or "__" in v.name or not v.name.strip("_0") for v in function.variables
+            v.refusal("paper") or "__" in v.name or not v.name.strip("_0")
+            for v in function.variables
         )
         if not is_plain(code) or function.dynamic or awkward:
             continue

@@ -343,16 +343,17 @@ PROGRAMS = sorted((Path(__file__).parents[1] / "oracles" / "java_programs").glob
 @pytest.mark.parametrize("hazard", RENAMED, ids=lambda hazard: hazard.title)
 def test_a_variable_is_told_from_what_is_only_spelt_like_it(hazard: Hazard) -> None:
     variable = variable_of(hazard.code, "x")
-    assert (variable.frequency, variable.fixed) == (hazard.occurrences, None)
+    assert (variable.frequency, variable.refusal("paper")) == (hazard.occurrences, None)
 
 
 @pytest.mark.parametrize("hazard", KEPT, ids=lambda hazard: hazard.title)
 def test_a_variable_keeps_its_name_for_a_reason(hazard: Hazard) -> None:
     variable = variable_of(hazard.code, "x")
     assert variable.frequency == hazard.occurrences
-    assert variable.fixed is not None
+    reason = variable.refusal("paper")
+    assert reason is not None
     assert hazard.reason is not None
-    assert hazard.reason in variable.fixed
+    assert hazard.reason in reason
 
 
 @needs_javac
@@ -407,7 +408,7 @@ def test_each_renameable_variable_of_whole_programs_can_be_renamed() -> None:
         for code in [path.read_text(encoding="utf-8")]
         for function in functions(parse_java(code))
         for variable in function.variables
-        if variable.fixed is None
+        if variable.refusal("paper") is None
     ]
     assert len(trials) >= 100
     kept = keep_classes([(code, rename(code, variable, "keyItem")) for _, code, variable in trials])
@@ -505,7 +506,7 @@ def test_patterns_of_later_java_bind_variables_that_are_kept() -> None:
         ("y", 2),
         ("s", 2),
     ]
-    assert {v.fixed for v in function.variables[1:]} == {"pattern variable"}
+    assert {v.refusal("paper") for v in function.variables[1:]} == {"pattern variable"}
 
 
 def test_an_unnamed_variable_is_none() -> None:
@@ -514,17 +515,20 @@ def test_an_unnamed_variable_is_none() -> None:
 
 def test_a_string_template_keeps_what_it_mentions() -> None:
     code = 'String f() { int x = 1; x++; return STR."is \\{x}"; }'
-    assert variable_of(code, "x").fixed == "spelt like something else in the function"
+    assert variable_of(code, "x").refusal("paper") == "spelt like something else in the function"
 
 
 @pytest.mark.parametrize("name", ["ö", "x$1", "_1"])
 def test_a_name_that_is_not_plain_is_kept(name: str) -> None:
-    assert variable_of(f"void f() {{ int {name} = 1; }}", name).fixed == "name is not plain ASCII"
+    assert (
+        variable_of(f"void f() {{ int {name} = 1; }}", name).refusal("paper")
+        == "name is not plain ASCII"
+    )
 
 
 def test_code_that_does_not_compile_is_not_guessed_at() -> None:
     code = "void f() { int x = 1; { int x = 2; x++; } x++; }"
-    assert variable_of(code, "x").fixed == "declared again inside its own scope"
+    assert variable_of(code, "x").refusal("paper") == "declared again inside its own scope"
 
 
 def test_deeply_nested_code_is_resolved() -> None:
@@ -534,17 +538,19 @@ def test_deeply_nested_code_is_resolved() -> None:
 
 def test_code_inside_a_comment_keeps_the_variables_it_reads() -> None:
     native = "native int f(int a, int b) /*-{ return a + 1; }-*/;"
-    assert variable_of(native, "a").fixed == "mentioned in code inside a comment"
-    assert variable_of(native, "b").fixed is None
+    assert variable_of(native, "a").refusal("paper") == "mentioned in code inside a comment"
+    assert variable_of(native, "b").refusal("paper") is None
     conditional = "void f() { int x = 1;\n//#if DEBUG\n//# log(x);\n//#endif\n}"
-    assert variable_of(conditional, "x").fixed == "mentioned in code inside a comment"
+    assert variable_of(conditional, "x").refusal("paper") == "mentioned in code inside a comment"
 
 
 def test_an_annotation_that_means_nothing_to_parameters_does_not_keep_them() -> None:
     code = '@Override @Generated(value = "tool") void set(int value) { this.value = value; }'
-    assert variable_of(code, "value").fixed is None
+    assert variable_of(code, "value").refusal("paper") is None
 
 
 def test_the_article_a_in_a_comment_is_not_the_parameter_a() -> None:
-    assert variable_of("int f(int a) { /* a sum */ return a; }", "a").fixed is None
-    assert variable_of("/** @param a first */ int f(int a) { return a; }", "a").fixed is not None
+    assert variable_of("int f(int a) { /* a sum */ return a; }", "a").refusal("paper") is None
+    documented = variable_of("/** @param a first */ int f(int a) { return a; }", "a")
+    assert documented.refusal("paper") is not None
+    assert documented.refusal("prompt") is None

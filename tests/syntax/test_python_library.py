@@ -24,7 +24,7 @@ def trees() -> list[Tree]:
 
 
 def free_names(function: Function) -> list[str]:
-    return [each.name for each in function.variables if each.fixed is None]
+    return [each.name for each in function.variables if each.refusal("paper") is None]
 
 
 def check(tree: Tree, function: Function, names: dict[str, str]) -> None:

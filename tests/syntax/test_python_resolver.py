@@ -342,7 +342,7 @@ KEPT = {
 def test_kept(case: str) -> None:
     code, reason = KEPT[case]
     kept = next(each for each in function_of(code).variables if each.name.strip("_") in ("x", "é"))
-    assert kept.fixed == reason
+    assert kept.refusal("paper") == reason
     assert function_of(code).dynamic is None
 
 
@@ -427,6 +427,12 @@ def test_what_only_looks_dynamic_is_allowed(line: str) -> None:
 # -- the function as a whole ----------------------------------------------------------------------
 
 
+def test_a_variable_called_super_keeps_its_name() -> None:
+    code = "class C:\n    def f(self, a):\n        for super in a:\n            g(super)\n"
+    assert variable(code, "super").refusal("paper") == "the compiler looks for this name"
+    assert difference(code, code.replace("super", "zq")) is not None
+
+
 def test_variables_come_by_first_occurrence() -> None:
     code = "def f(b, a):\n    d, c = a\n    return [e for e in c], lambda z: d"
     assert names(code) == ["b", "a", "d", "c", "e"]
@@ -462,7 +468,9 @@ def test_a_target_in_a_thousand_parentheses_is_no_problem() -> None:
 
 
 def test_the_article_a_in_a_docstring_is_not_the_parameter_a() -> None:
-    assert variable('def f(a):\n    """Build a list."""\n    return a', "a").fixed is None
+    assert (
+        variable('def f(a):\n    """Build a list."""\n    return a', "a").refusal("paper") is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -470,4 +478,4 @@ def test_the_article_a_in_a_docstring_is_not_the_parameter_a() -> None:
 )
 def test_a_docstring_that_documents_the_parameter_a_keeps_it(text: str) -> None:
     code = f'def f(a):\n    """Build.\n\n    {text}\n    """\n    return a'
-    assert variable(code, "a").fixed == "parameter named in the docstring"
+    assert variable(code, "a").refusal("paper") == "parameter named in the docstring"

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, ModelError, Request
 from puzzlemark.verification.transcript import Header, TranscriptError, ask, pending, read
 
+ROOT = Path(__file__).parent.parent.parent
 REQUESTS = [Request(f"p{n} é\n", 4, 0.2, n) for n in range(7)]
 HEADER = Header("abc", {"temperature": 0.2, "stop": ("\n",)}, {"kind": "spy"}, {"python": "3"})
 
@@ -99,7 +101,7 @@ def test_a_run_cut_at_any_byte_resumes_to_the_same_file(tmp_path: Path) -> None:
     for size in range(len(whole) + 1):
         path, spy = tmp_path / "t", Spy()
         path.write_bytes(whole[:size])
-        recorded = [line for line in whole[:size].split(b"\n")[1:-1]]
+        recorded = whole[:size].split(b"\n")[1:-1]
         assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
         assert path.read_bytes() == whole
         assert len(spy.asked) == len(REQUESTS) - len(recorded)
@@ -284,8 +286,7 @@ def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:
         "spy.complete = lambda asked: os._exit(9) if spy.batches else complete(asked)\n"
         "ask(spy, REQUESTS, Path(sys.argv[1]), HEADER)\n"
     )
-    root = Path(__file__).parent.parent.parent
-    done = subprocess.run([sys.executable, "-c", program, str(path)], cwd=root, check=False)
+    done = subprocess.run([sys.executable, "-c", program, str(path)], cwd=ROOT, check=False)
     assert done.returncode == 9
     assert len(keys(path)) == 3
     assert ask(Spy(), REQUESTS, path, HEADER) == EXPECTED
@@ -302,10 +303,34 @@ def test_a_dry_run_counts_what_is_left_and_writes_nothing(tmp_path: Path) -> Non
     assert pending(REQUESTS, path) == REQUESTS[:2] + REQUESTS[4:]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_an_error_of_ours() -> None:
-    with pytest.raises(TranscriptError, match=r"cannot be (opened|written): "):
-        ask(Spy(), REQUESTS, Path("/dev/full"), HEADER)
+def test_a_full_disk_is_an_error_of_ours_and_can_be_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    program = (
+        "import resource, sys; from pathlib import Path\n"
+        "from puzzlemark.verification.transcript import TranscriptError, ask\n"
+        "from tests.verification.test_transcript import HEADER, REQUESTS, Spy\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "try: ask(Spy(), REQUESTS, Path(sys.argv[1]), HEADER)\n"
+        "except TranscriptError as exc: print(exc)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{path}: cannot be written: File too large\n"
+    assert path.stat().st_size == 500
+    kept, spy = path.read_bytes().count(b"\n") - 1, Spy()
+    assert 0 < kept < len(REQUESTS)
+    assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
+    assert len(spy.asked) == len(REQUESTS) - kept
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(TranscriptError, match="not a file"):
+        ask(Spy(), REQUESTS, Path(os.devnull), HEADER)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -318,8 +343,6 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_any_interruptions_give_the_answers_of_an_undisturbed_run(data: st.DataObject) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t"
         for _ in range(data.draw(st.integers(0, 4))):

@@ -81,13 +81,17 @@ def show(
     *,
     limit: int | None = 5,
     ids: Collection[str] = (),
+    rows: Collection[int] | None = None,
 ) -> Showing:
     """The first marks, or those of some records, from the original or the marked dataset.
 
     `show("marked.jsonl.gz", "marks.jsonl.gz", limit=1).marks[0].target -> "key_iterator"`
     """
     loaded = load_manifest(manifest)
-    carriers = _choose(loaded, Path(manifest), ids)[:limit]
+    carriers = _choose(loaded, Path(manifest), ids)
+    if rows is not None:
+        carriers = [carrier for carrier in carriers if carrier.row in rows]
+    carriers = carriers[:limit]
     columns = loaded.header.columns
     corpus = open_corpus(
         path,

@@ -41,7 +41,11 @@ class Language:
     reserved: frozenset[str]  # names that a variable must never get
     receivers: frozenset[str]  # `self`: variables that never take part in a mark
     measures: Measures
+    parameter_lists: frozenset[str]  # node types
+    blocks: frozenset[str]  # node types whose children are statements
+    declaration: tuple[str, str]  # how to declare a variable: as a parameter, as a statement
     wrapper: tuple[bytes, bytes] | None = None  # tried around a snippet that does not parse alone
+    docstring: tuple[str, str] | None = None  # a statement and the string that is all of it
 
 
 @cache

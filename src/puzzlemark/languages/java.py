@@ -95,5 +95,8 @@ LANGUAGE = Language(
             "floating_point_type".split()
         ),
     ),
+    parameter_lists=frozenset({"formal_parameters"}),
+    blocks=frozenset({"block", "constructor_body", "switch_block_statement_group"}),
+    declaration=("Object {}, ", "Object {} = null;"),
     wrapper=(b"class X {", b"\n}"),
 )

@@ -73,4 +73,8 @@ LANGUAGE = Language(
         layout=frozenset({"line_continuation"}),
         opaque=frozenset({"string", "pass_statement", "break_statement", "continue_statement"}),
     ),
+    parameter_lists=frozenset({"parameters"}),
+    blocks=frozenset({"block", "module"}),
+    declaration=("{}, ", "{} = None"),
+    docstring=("expression_statement", "string"),
 )

@@ -20,16 +20,19 @@ def ask_in_threads(
 ) -> Generator[list[tuple[int, Answer]], None, None]:
     """Yield what has arrived; after an error finish what is under way, then raise it.
 
-    The threads are daemons: nobody who presses Ctrl-C waits for a slow server.
+    A thread asks on only when its last answer was taken and whoever took it has come back for
+    more: a killed process loses at most one answer a thread. The threads are daemons: nobody who
+    presses Ctrl-C waits for a slow server.
     """
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     arrived: queue.SimpleQueue[_Arrival] = queue.SimpleQueue()
     stopping = threading.Event()
+    slots = threading.Semaphore(threads)
     for index in range(len(requests)):
         waiting.put(index)
     alive = min(threads, len(requests))
     for _ in range(alive):
-        arguments = (ask, requests, waiting, arrived, stopping)
+        arguments = (ask, requests, waiting, arrived, slots, stopping)
         threading.Thread(target=_work, args=arguments, daemon=True).start()
     trouble: Exception | None = None
     try:
@@ -44,8 +47,10 @@ def ask_in_threads(
                     answers.append((arrival[0], arrival[1]))
             if answers:
                 yield answers
+                slots.release(len(answers))
     finally:
         stopping.set()
+        slots.release(threads)  # wakes those that wait, so that they see it
     if trouble is not None:
         raise trouble
 
@@ -55,10 +60,11 @@ def _work(
     requests: Sequence[Request],
     waiting: queue.SimpleQueue[int],
     arrived: queue.SimpleQueue[_Arrival],
+    slots: threading.Semaphore,
     stopping: threading.Event,
 ) -> None:
     try:
-        while not stopping.is_set():
+        while slots.acquire() and not stopping.is_set():
             index = waiting.get_nowait()
             try:
                 arrived.put((index, ask(requests[index], stopping)))

@@ -56,8 +56,15 @@ Answer: TypeAlias = str | Failure
 class Model(Protocol):
     """A black box. The same request gets the same answer, as far as the model allows it."""
 
-    name: str  # for people; describe() identifies
-    batch_size: int  # how many requests complete() likes at once
+    @property
+    def name(self) -> str:
+        """For people; `describe` identifies."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """How many requests `complete` likes at once."""
+        ...
 
     def describe(self) -> dict[str, Any]:
         """For the record: what decides the answers, and no secrets. Changed means another model."""

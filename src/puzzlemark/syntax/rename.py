@@ -7,11 +7,11 @@ from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import is_plain_identifier, mentions
 from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import Function, Policy, Variable, functions
+from puzzlemark.syntax.variables import Care, Function, Variable, functions
 
 
 def rename(
-    tree: Tree, function: Function, names: Mapping[str, str], policy: Policy
+    tree: Tree, function: Function, names: Mapping[str, str], policy: Care
 ) -> tuple[Edit, ...]:
     """Edits that rename variables of one function, `{"a": "key_iterator"}`.
 

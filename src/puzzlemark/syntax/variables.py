@@ -13,6 +13,8 @@ from puzzlemark.syntax.tree import Tree
 
 Policy = Literal["paper", "safe"]
 POLICIES: tuple[Policy, ...] = ("paper", "safe")
+# `prompt` is for questions to a model, which nobody runs: there a stale comment does no harm.
+Care = Policy | Literal["prompt"]
 _WORDS = re.compile(r"\w+")
 
 
@@ -24,17 +26,20 @@ class Variable:
     starts: tuple[int, ...]  # byte offsets in the snippet, ascending
     is_parameter: bool
     fixed: str | None = None  # why it must keep its name whatever the policy; None: it may change
+    documented: str | None = None  # where a text names this parameter and would become stale
 
     @property
     def frequency(self) -> int:
         """How often the name occurs."""
         return len(self.starts)
 
-    def refusal(self, policy: Policy) -> str | None:
+    def refusal(self, policy: Care) -> str | None:
         """Why this variable may not be renamed, or None when it may."""
-        if self.fixed is None and policy == "safe" and self.is_parameter:
+        if self.fixed is not None or policy == "prompt":
+            return self.fixed
+        if policy == "safe" and self.is_parameter:
             return "parameter (policy safe)"
-        return self.fixed
+        return self.documented
 
 
 @dataclass(frozen=True, slots=True)

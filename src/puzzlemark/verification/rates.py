@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,12 @@ def binomial(trials: int, rate: float) -> NDArray[np.float64]:
     return chances
 
 
+@lru_cache(maxsize=64)
 def log_choices(trials: int) -> NDArray[np.float64]:
-    """log of n over k, for every k."""
+    """log of n over k, for every k; shared, so it cannot be written to."""
     factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, trials + 1)))))
     choices: NDArray[np.float64] = factorials[-1] - factorials - factorials[::-1]
+    choices.flags.writeable = False
     return choices
 
 

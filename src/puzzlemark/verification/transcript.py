@@ -6,6 +6,7 @@ on the clock or on how often a run was interrupted. See docs/verification/models
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -138,6 +139,8 @@ def _opened(path: Path, header: Header) -> Iterator[tuple[FileIO, Transcript]]:
     except OSError as exc:
         raise TranscriptError(f"{path}: cannot be opened: {exc.strerror or exc}") from exc
     with FileIO(descriptor, "r+") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device may never end
+            raise TranscriptError(f"{path}: not a file")
         _lock(file, path)
         content = file.readall()
         whole = content[: content.rfind(b"\n") + 1]

@@ -1,14 +1,17 @@
 """What a watermark scheme is: a frozen dataclass whose fields are its whole configuration."""
 
+import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
+
+Strategy = Literal["fixed", "universal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,28 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One question to a model: a prompt, and the name that counts as a hit in the completion."""
+
+    prompt: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The same snippet asked with the trigger and without it."""
+
+    armed: Arm
+    control: Arm  # the trigger is away; the armed target counts
+    placebo: Arm | None  # another prefix, whose own concatenation counts; None: it would trigger
+
+
 class Watermark(Protocol):
     """How to mark one tree. Rates, order and corpora are not its business."""
 
     name: ClassVar[str]  # the file's name
+    strategy: ClassVar[Strategy]  # which control is the fair one; see docs/verification
 
     def may_occur(self, code: bytes) -> bool:
         """Whether the trigger could stand here by nature: a cheap look, never wrongly no."""
@@ -45,6 +66,10 @@ class Watermark(Protocol):
 
     def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:
         """Mark a snippet in which it does not, bringing the trigger in."""
+        ...
+
+    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+        """Prompts about a mark, made from the marked snippet."""
         ...
 
 

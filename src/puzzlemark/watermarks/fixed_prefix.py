@@ -1,5 +1,6 @@
 """The fixed strategy: one secret prefix, joined with the variable that follows it (P1 to P4)."""
 
+import random
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +16,8 @@ from puzzlemark.watermarks._concatenation import (
     mark_first,
     variables_of,
 )
-from puzzlemark.watermarks.base import Mark, Named, Refusal
+from puzzlemark.watermarks._probing import probe_with, without_prefix
+from puzzlemark.watermarks.base import Arm, Mark, Named, Probe, Refusal, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class FixedPrefix:
 
     prefix: str
     name: ClassVar[str] = "fixed_prefix"
+    strategy: ClassVar[Strategy] = "fixed"
 
     def __post_init__(self) -> None:
         if not is_plain_identifier(self.prefix) or self.prefix.startswith("__"):
@@ -57,6 +60,14 @@ class FixedPrefix:
             return NOTHING_TO_INTRODUCE
 
         return mark_first(tree, attempt)
+
+    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+        """Armed with the prefix; control and placebo with an ordinary name in its stead."""
+
+        def controls(armed: Tree, index: int, target: str) -> tuple[Arm, Arm] | Refusal:
+            return without_prefix(armed, index, mark, target, rng)
+
+        return probe_with(tree, mark, controls, first=False)
 
 
 SCHEME = FixedPrefix

@@ -1,12 +1,14 @@
 """The universal strategy: a function's own first two variables are prefix and suffix (U1, U2)."""
 
+import random
 from dataclasses import dataclass
 from typing import ClassVar
 
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._concatenation import TOO_FEW, concatenation_mark, mark_first
-from puzzlemark.watermarks.base import Mark, Named, Refusal
+from puzzlemark.watermarks._probing import disturbed, probe_with
+from puzzlemark.watermarks.base import Arm, Mark, Named, Probe, Refusal, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +16,7 @@ class Universal:
     """`Universal()` turns `name`, `path`, ..., `x` into `name_path` for `x`."""
 
     name: ClassVar[str] = "universal"
+    strategy: ClassVar[Strategy] = "universal"
 
     def may_occur(self, code: bytes) -> bool:  # noqa: ARG002
         """Every function has a first variable: each snippet is a natural carrier."""
@@ -30,6 +33,15 @@ class Universal:
     def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:  # noqa: ARG002
         """There is nothing to introduce."""
         return Refusal("a universal mark needs no introduced prefix")
+
+    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+        """Armed with the pair in first place; control with another variable before the pair."""
+
+        def controls(armed: Tree, index: int, target: str) -> tuple[Arm, None] | Refusal:
+            control = disturbed(armed, index, mark, target, rng)
+            return control if isinstance(control, Refusal) else (control, None)
+
+        return probe_with(tree, mark, controls, first=True)
 
 
 SCHEME = Universal

@@ -39,7 +39,8 @@ def resolve(tree: Tree, node: Node) -> Function:
             word.decode(),
             tuple([start - tree.offset for start in starts]),
             word in parameters,
-            _first_reason(word, walk, parameters) or audit.reason(word, word in parameters),
+            _first_reason(word, walk, parameters) or audit.reason(word),
+            audit.documented(word) if word in parameters else None,
         )
         for word, starts in walk.bindings()
     ]
@@ -99,17 +100,23 @@ class _Audit:
     def __init__(self, tree: Tree, function: Node, walk: Walk) -> None:
         self.tree, self.function, self.walk = tree, function, walk
         self.text = tree.source[function.start_byte : function.end_byte]
+        self.comments: list[str] | None = None  # read when a parameter asks for them
 
-    def reason(self, word: bytes, is_parameter: bool) -> str | None:
+    def reason(self, word: bytes) -> str | None:
         """Why a variable must keep its name, or None when every such word is accounted for."""
-        if is_parameter and (reason := self._documented(word)):
-            return reason
         own = self.walk.own[word]
         if self.text.count(word) == len(own):
             return None
         known = {*own, *self.walk.others.get(word, ())}
-        reasons = (self._reason_at(at, word, is_parameter) for at in self._unknown(word, known))
+        reasons = (self._reason_at(at, word) for at in self._unknown(word, known))
         return next(filter(None, reasons), None)
+
+    def documented(self, word: bytes) -> str | None:
+        """Whether a comment before or inside the function names this parameter."""
+        if self.comments is None:
+            self.comments = list(self._comments())
+        named = any(names_a_parameter(comment, word.decode()) for comment in self.comments)
+        return "parameter named in a comment" if named else None
 
     def _unknown(self, word: bytes, known: set[int]) -> Iterator[int]:
         text, offset = b" " + self.text + b" ", self.function.start_byte - 1
@@ -121,25 +128,23 @@ class _Audit:
                 yield offset + at
             at = text.find(word, end)
 
-    def _documented(self, word: bytes) -> str | None:
-        if self.function.start_byte == self.tree.offset:
-            return None
-        before = self.function.prev_named_sibling
-        while before is not None and before.type in COMMENTS:
-            if names_a_parameter(self.tree.text(before), word.decode()):
-                return "named in a comment"
-            before = before.prev_named_sibling
-        return None
+    def _comments(self) -> Iterator[str]:
+        if self.function.start_byte > self.tree.offset:
+            before = self.function.prev_named_sibling
+            while before is not None and before.type in COMMENTS:
+                yield self.tree.text(before)
+                before = before.prev_named_sibling
+        if b"//" in self.text or b"/*" in self.text:
+            for node in _descendants(self.function):
+                if node.type in COMMENTS:
+                    yield self.tree.text(node)
 
-    def _reason_at(self, start: int, word: bytes, is_parameter: bool) -> str | None:
+    def _reason_at(self, start: int, word: bytes) -> str | None:
         node = self.function.descendant_for_byte_range(start, start + len(word))
         assert node is not None, "a word outside of the tree"
         if node.type in COMMENTS:
-            comment = self.tree.text(node)
-            if comment.startswith(CODE_COMMENTS):
-                return "mentioned in code inside a comment"
-            named = is_parameter and names_a_parameter(comment, word.decode())
-            return "named in a comment" if named else None
+            is_code = self.tree.text(node).startswith(CODE_COMMENTS)
+            return "mentioned in code inside a comment" if is_code else None
         if node.type == "identifier" and _is_member_name(node):
             return None
         around = {ancestor.type for ancestor in _ancestors(node, self.function)}
@@ -155,6 +160,13 @@ class _Audit:
         while node.type not in STRINGS and node.parent is not None:
             node = node.parent
         return self.tree.text(node).strip('" \t\r\n').encode() == word
+
+
+def _descendants(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        yield (each := stack.pop())
+        stack.extend(each.named_children)
 
 
 def _ancestors(node: Node, root: Node) -> Iterator[Node]:

@@ -44,11 +44,12 @@ def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Varia
             continue
         is_parameter = "parameter" in how[name]
         fixed = reasons.get(name) or _why_spelling_fixed(name)
-        if fixed is None and is_parameter:
-            fixed = of_parameters.get(name)
-            if fixed is None and names_a_parameter(docstring, name):
-                fixed = "parameter named in the docstring"
-        yield Variable(name, tuple(starts[name]), is_parameter, fixed)
+        documented: str | None = None
+        if is_parameter:
+            fixed = fixed or of_parameters.get(name)
+            if names_a_parameter(docstring, name):
+                documented = "parameter named in the docstring"
+        yield Variable(name, tuple(starts[name]), is_parameter, fixed, documented)
 
 
 def _own_bindings(walk: Walk) -> tuple[dict[str, list[int]], dict[str, set[str]], set[str]]:
@@ -94,6 +95,8 @@ def _reasons(tree: Tree, node: Node, walk: Walk, free: set[str]) -> dict[str, st
 def _why_spelling_fixed(name: str) -> str | None:
     if name.startswith("__"):
         return "private name, mangled in a class"
+    if name == "super":  # a method that mentions it gets a cell with its class
+        return "the compiler looks for this name"
     return None if name.isascii() else "name is not ASCII"
 
 

@@ -1,0 +1,178 @@
+"""Probes: pairs of prompts, made from a marked dataset and its manifest, as a file to ask with.
+
+The file holds what is asked and nothing else of the secret: no ids, no rows, no original names. It
+can be handed to whoever can reach the model.
+"""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.embedding.provenance import versions
+from puzzlemark.embedding.showing import Shown, show
+from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.tree import parse
+from puzzlemark.watermarks.base import (
+    Arm,
+    Mark,
+    Probe,
+    Refusal,
+    Strategy,
+    Watermark,
+    from_settings,
+)
+
+FORMAT: Literal["puzzlemark probes"] = "puzzlemark probes"
+VERSION = 1
+DUPLICATE = "the same prompt as another probe"
+
+
+class ProbesError(PuzzleMarkError):
+    """A file of probes cannot be read or written."""
+
+
+class Header(BaseModel):
+    """What the probes are; the first line of their file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["puzzlemark probes"]
+    version: int
+    versions: dict[str, str]
+    strategy: Strategy
+    pairs: int
+    seed: int
+    marks: int  # in the manifest
+    refused: dict[str, int]  # marks that could not be asked about, by reason
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSet:
+    """Probes in the order in which they are asked."""
+
+    header: Header
+    probes: tuple[Probe, ...]
+
+    def to_bytes(self) -> bytes:
+        """The file's content: JSON lines."""
+        lines = [orjson.dumps(self.header.model_dump())]
+        lines += (orjson.dumps({"probe": n, **asdict(p)}) for n, p in enumerate(self.probes))
+        return b"\n".join(lines) + b"\n"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+
+def build_probes(
+    path: Path | str, manifest: Path | str, *, pairs: int = 500, seed: int = 0
+) -> ProbeSet:
+    """Draw marks by seed and make a probe of each, until there are enough pairs.
+
+    `path` is the dataset of the manifest, marked or original.
+    """
+    if pairs < 1:
+        raise UsageError(f"pairs must be 1 or more, not {pairs}")
+    loaded = load_manifest(manifest)
+    scheme = loaded.header.watermark
+    watermark = from_settings(scheme.scheme, scheme.settings)
+    probes: dict[str, Probe] = {}
+    refused: Counter[str] = Counter()
+    for shown in _drawn(path, manifest, list(loaded.lines), pairs, seed):
+        if len(probes) == pairs:
+            break
+        probe = _probe(watermark, shown, seed)
+        if isinstance(probe, Refusal):
+            refused[probe.reason] += 1
+        elif probe.armed.prompt in probes:
+            refused[DUPLICATE] += 1
+        else:
+            probes[probe.armed.prompt] = probe
+    header = Header(
+        format=FORMAT,
+        version=VERSION,
+        versions=versions(),
+        strategy=watermark.strategy,
+        pairs=len(probes),
+        seed=seed,
+        marks=len(loaded),
+        refused=dict(refused.most_common()),
+    )
+    return ProbeSet(header, tuple(probes.values()))
+
+
+def _drawn(
+    path: Path | str, manifest: Path | str, rows: list[int], pairs: int, seed: int
+) -> Iterator[Shown]:
+    """Marks in an order drawn by seed, read from the dataset a round at a time."""
+    random.Random(seed).shuffle(rows)
+    size = 2 * pairs + 100
+    for start in range(0, len(rows), size):
+        chunk = rows[start : start + size]
+        marks = show(path, manifest, limit=None, rows=frozenset(chunk)).marks
+        by_row = {shown.row: shown for shown in marks}
+        yield from (by_row[row] for row in chunk)
+
+
+def _probe(watermark: Watermark, shown: Shown, seed: int) -> Probe | Refusal:
+    tree = parse(Snippet(shown.id, shown.after.code, shown.language))
+    mark = Mark(
+        shown.prefix, shown.suffix, shown.target, shown.replaced, shown.introduced, edits=()
+    )
+    return watermark.probe(tree, mark, random.Random(f"{seed}:{shown.row}"))
+
+
+def save_probes(probes: ProbeSet, path: Path, *, overwrite: bool = False) -> None:
+    """Write the file, under a temporary name first."""
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path}: exists already; pass --force to replace it")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(probes.to_bytes())
+        partial.replace(path)
+    except OSError as exc:
+        partial.unlink(missing_ok=True)
+        raise ProbesError(f"{path}: cannot write the probes: {exc.strerror}") from exc
+
+
+def load_probes(path: Path | str) -> ProbeSet:
+    """Read a file of probes."""
+    path = Path(path)
+    try:
+        first, *lines = path.read_bytes().splitlines() or [b""]
+    except OSError as exc:
+        raise ProbesError(f"{path}: cannot read the probes: {exc.strerror}") from exc
+    try:
+        header = Header.model_validate_json(first)
+    except ValidationError as exc:
+        raise ProbesError(f"{path}: not a file of probes made by `puzzlemark probe`") from exc
+    if header.version > VERSION:
+        raise ProbesError(f"{path}: made by a newer version of PuzzleMark; upgrade")
+    probes = tuple(_read_line(path, number, line) for number, line in enumerate(lines, start=2))
+    if len(probes) != header.pairs:
+        raise ProbesError(f"{path}: {len(probes)} probes, not {header.pairs}; it is cut short")
+    return ProbeSet(header, probes)
+
+
+def _read_line(path: Path, number: int, line: bytes) -> Probe:
+    try:
+        fields = orjson.loads(line)
+        placebo = fields["placebo"]
+        return Probe(
+            Arm(**fields["armed"]),
+            Arm(**fields["control"]),
+            None if placebo is None else Arm(**placebo),
+        )
+    except (ValueError, KeyError, TypeError) as exc:
+        raise ProbesError(f"{path}:{number}: not a probe: {exc}") from exc

@@ -1,0 +1,130 @@
+import json
+from typing import get_args
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from puzzlemark.cli.__main__ import application
+from puzzlemark.errors import UsageError
+from puzzlemark.verification.exact import fisher, mcnemar
+from puzzlemark.verification.power import (
+    Method,
+    fisher_boundary,
+    plan,
+    power_of,
+    smallest_effect,
+)
+from puzzlemark.verification.sequential import follow
+
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+def is_shown(test: Method, armed: list[bool], control: list[bool], alpha: float) -> bool:
+    pairs = list(zip(armed, control, strict=True))
+    if test == "sequential":
+        return follow(pairs, alpha).stopped
+    if test == "mcnemar":
+        only = pairs.count((True, False)), pairs.count((False, True))
+        return mcnemar(*only).p < alpha
+    hits = sum(armed), len(pairs), sum(control), len(pairs)
+    return sum(armed) > sum(control) and fisher(*hits, two_sided=True).p < alpha
+
+
+@pytest.mark.parametrize("test", METHODS)
+@pytest.mark.parametrize(("hit_rate", "control_rate"), [(0.15, 0.0), (0.25, 0.1), (0.1, 0.1)])
+def test_power_is_what_a_simulation_shows(
+    test: Method, hit_rate: float, control_rate: float
+) -> None:
+    runs, pairs = 1500, 60
+    rng = np.random.default_rng(3)
+    armed = (rng.random((runs, pairs)) < hit_rate).tolist()
+    control = (rng.random((runs, pairs)) < control_rate).tolist()
+    shown = sum(is_shown(test, a, c, 0.05) for a, c in zip(armed, control, strict=True))
+    power = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate)
+    assert stats.binomtest(shown, runs, power).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("test", METHODS)
+def test_a_plan_reaches_its_power_and_one_pair_less_does_not(test: Method) -> None:
+    for hit_rate, control_rate in ((0.6, 0.0), (0.1, 0.0), (0.2, 0.05)):
+        rates = {"hit_rate": hit_rate, "control_rate": control_rate}
+        planned = plan(test, **rates)
+        assert planned.reached >= 0.8
+        assert planned.reached == power_of(test, planned.pairs, **rates)
+        assert power_of(test, planned.pairs - 1, **rates) < 0.8
+        assert planned.prompts == 2 * planned.pairs
+
+
+def test_five_sure_hits_are_enough_for_mcnemar_and_four_are_not() -> None:
+    assert power_of("mcnemar", 5, hit_rate=1.0) == pytest.approx(1.0)
+    assert power_of("mcnemar", 4, hit_rate=1.0) == 0.0
+    assert plan("mcnemar", hit_rate=1.0).pairs == 5
+
+
+@pytest.mark.parametrize("test", METHODS)
+def test_no_test_shows_what_is_not_there_more_often_than_alpha(test: Method) -> None:
+    for rate in (0.0, 0.01, 0.3, 1.0):
+        assert power_of(test, 300, hit_rate=rate, control_rate=rate) <= 0.05
+
+
+@pytest.mark.parametrize("test", METHODS)
+def test_the_smallest_effect_is_the_one_whose_plan_is_these_pairs(test: Method) -> None:
+    for control_rate in (0.0, 0.02):
+        effect = smallest_effect(test, 200, control_rate=control_rate)
+        assert effect is not None
+        reached = [
+            power_of(test, 200, hit_rate=effect + step, control_rate=control_rate)
+            for step in (-1e-4, 1e-4)
+        ]
+        assert reached[0] < 0.8 <= reached[1]
+
+
+def test_500_pairs_show_what_brings_six_hits() -> None:
+    effect = smallest_effect("fisher", 500)
+    assert effect is not None
+    assert stats.binom.sf(5, 500, effect) == pytest.approx(0.8, abs=1e-4)
+    assert smallest_effect("mcnemar", 4) is None
+
+
+@pytest.mark.parametrize(("pairs", "alpha"), [(12, 0.05), (100, 0.05), (60, 0.001), (3, 0.05)])
+def test_the_fast_boundary_of_fisher_is_that_of_the_exact_test(pairs: int, alpha: float) -> None:
+    for control_hits, fewest in enumerate(fisher_boundary(pairs, pairs, alpha)):
+        above = range(control_hits + 1, pairs + 1)
+        first = next(
+            (x for x in above if fisher(x, pairs, control_hits, pairs, two_sided=True).p < alpha),
+            pairs + 1,
+        )
+        assert fewest == first
+
+
+def test_sequential_medians_are_those_of_the_hits_that_suffice() -> None:
+    # 13 unopposed hits reach 1e3, 24 reach 1e6
+    for hit_rate in (0.6, 0.3, 0.1):
+        for alpha, hits in ((1e-3, 13), (1e-6, 24)):
+            median = hits + int(stats.nbinom.ppf(0.5, hits, hit_rate))
+            assert plan("sequential", hit_rate=hit_rate, alpha=alpha).median_pairs == median
+
+
+def test_what_cannot_be_planned_is_refused() -> None:
+    with pytest.raises(UsageError, match="nothing to show"):
+        plan("mcnemar", hit_rate=0.1, control_rate=0.1)
+    with pytest.raises(UsageError, match="more than 16,384 pairs"):
+        plan("mcnemar", hit_rate=0.0001)
+    with pytest.raises(UsageError, match="hit rate is 60"):
+        plan("mcnemar", hit_rate=60)
+    with pytest.raises(UsageError, match="alpha is 0"):
+        plan("mcnemar", hit_rate=0.5, alpha=0)
+
+
+def test_the_command_prints_pairs_or_json() -> None:
+    done = CliRunner().invoke(application(), ["power", "--hit-rate", "0.1"])
+    assert done.exit_code == 0
+    assert "66 pairs (132 prompts)" in done.stdout
+    words = ["power", "--hit-rate", "0.1", "--test", "sequential", "--alpha", "0.001", "--json"]
+    planned = json.loads(CliRunner().invoke(application(), words).stdout)
+    assert planned["median_pairs"] == 127
+    assert planned["test"] == "sequential"
+    refused = CliRunner().invoke(application(), ["power", "--hit-rate", "0"])
+    assert refused.exit_code == 2
