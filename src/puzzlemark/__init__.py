@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from puzzlemark.errors import PuzzleMarkError
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
+    from puzzlemark.models.base import open_model
     from puzzlemark.snippet import Edit, Snippet
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
+    from puzzlemark.verification.probes import build_probes as probe
+    from puzzlemark.verification.run import Terms, load_run, verify
     from puzzlemark.watermarks.base import Mark, Refusal
 
 __version__ = "0.1.0"
@@ -37,17 +40,22 @@ _HOMES = {
     "Scored": "embedding.scores",
     "Snippet": "snippet",
     "Summary": "embedding.run",
+    "Terms": "verification.run",
     "apply": "embedding.run",
     "embed": "embedding.run",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
     "load_manifest": "embedding.manifest",
+    "load_run": "verification.run",
     "measure": "features.measure",
+    "open_model": "models.base",
     "parse": "syntax.tree",
+    "probe": "verification.probes:build_probes",
     "read": "corpora.base:open_corpus",
     "revert": "embedding.run",
     "score": "embedding.scores",
     "show": "embedding.showing",
+    "verify": "verification.run",
 }
 __all__ = [
     "Edit",
@@ -59,17 +67,22 @@ __all__ = [
     "Scored",
     "Snippet",
     "Summary",
+    "Terms",
     "apply",
     "embed",
     "functions",
     "harvest",
     "load_manifest",
+    "load_run",
     "measure",
+    "open_model",
     "parse",
+    "probe",
     "read",
     "revert",
     "score",
     "show",
+    "verify",
 ]
 
 

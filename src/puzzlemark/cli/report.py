@@ -1,0 +1,52 @@
+"""`puzzlemark report`: the evidence of a run as one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from puzzlemark.cli.base import AsJson, Force, output_console, print_json
+
+
+def run(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder that `puzzlemark verify` wrote.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="The page to write. [default: RUN/report.html]")
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(help="Show so many probes with their completions.", min=0)
+    ] = 6,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the verdict of a run and its evidence as one self-contained page.
+
+    It opens offline, prints on A4, and holds nothing that runs. The page shows prompts of the run,
+    and so the trigger: it can be read by you only (mode 0600) until you share it.
+
+    [bold]Examples[/]
+
+    puzzlemark report run
+
+    puzzlemark report run --output evidence.html --examples 20
+    """
+    from puzzlemark.pages.files import refuse_existing, write_text
+    from puzzlemark.pages.report import report_page
+    from puzzlemark.verification.report import build
+    from puzzlemark.verification.run import load_run
+
+    page = folder / "report.html" if output is None else output
+    refuse_existing(page, overwrite=force)
+    loaded = load_run(folder)
+    report = build(loaded, folder, examples=examples)
+    write_text(page, report_page(report), private=True)
+    if as_json:
+        told = loaded.verdict["verdict"]
+        shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}
+        print_json({**shown, "word": told["word"], "sentence": told["sentence"]})
+    else:
+        text = Text.assemble((report.word, "bold"), f" -> {page} (private: it shows the trigger)")
+        output_console().print(text)

@@ -1,0 +1,168 @@
+"""`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
+
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from puzzlemark.cli.base import AsJson, output_console, print_json, progress
+from puzzlemark.cli.probe import Pairs, Seed
+from puzzlemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from puzzlemark.models.base import Estimate, Model
+    from puzzlemark.verification.probes import ProbeSet
+    from puzzlemark.verification.run import Run
+
+
+def run(
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="[INPUT]", help="Make the probes from this dataset.")
+    ] = None,
+    manifest: Annotated[Path | None, typer.Option(help="The private manifest of INPUT.")] = None,
+    probes: Annotated[Path | None, typer.Option(help="Probes made by puzzlemark probe.")] = None,
+    model: Annotated[str | None, typer.Option(help="hf, openai, replay or scripted.")] = None,
+    model_args: Annotated[
+        str, typer.Option(help="Arguments of the model: pretrained=PATH or base_url=...,model=...")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The run's folder; resumed if it is there."),
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The paper's setting: temperature 1, Fisher two-sided.")
+    ] = False,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Stop as soon as the evidence suffices.")
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Sampling temperature. [default: 0.2; --paper: 1.0]")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(help="New tokens for each prompt.", min=1)] = 24,
+    alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,
+    pairs: Pairs = 500,
+    seed: Seed = 0,
+    query_only: Annotated[
+        bool, typer.Option("--query-only", help="Ask, and leave the verdict to another machine.")
+    ] = False,
+    test_only: Annotated[
+        bool, typer.Option("--test-only", help="Judge the answers in the folder; ask nothing.")
+    ] = False,
+    count_only: Annotated[
+        bool, typer.Option("--dry-run", help="Count calls and tokens; ask nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Was this model trained on the dataset? Sees nothing of it but its completions.
+
+    Everything is decided before the first question: the probes, the decisive test, its level. Every
+    answer is kept in the folder as it arrives, so the same command goes on after an interruption,
+    and whoever gets the folder can compute the verdict again.
+
+    [bold]Examples[/]
+
+    puzzlemark verify --probes probes.jsonl --model hf --model-args pretrained=model/ -o run/
+
+    puzzlemark verify marked.jsonl.gz --manifest marks.jsonl.gz --model openai --model-args
+    base_url=http://localhost:8000/v1,model=suspect -o run/
+
+    puzzlemark verify --test-only -o run/
+    """
+    from puzzlemark.verification.run import dry_run, judge, query, terms_for
+
+    if output is None:
+        raise UsageError("say where the run goes: --output FOLDER")
+    if test_only:
+        _print(judge(output), as_json)
+        return
+    terms = terms_for(
+        paper=paper,
+        sequential=sequential,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        alpha=alpha,
+        seed=seed,
+    )
+    asked = _probes(probes, dataset, manifest, pairs, seed)
+    if count_only:
+        _print_estimate(dry_run(asked, output, terms), as_json)
+        return
+    suspect = _model(model, model_args)
+    with progress(not as_json) as report:
+        query(asked, suspect, output, terms, progress=partial(report, "asking"))
+    if query_only:
+        _print_asked(output, as_json)
+    else:
+        _print(judge(output), as_json)
+
+
+def _probes(
+    path: Path | None, dataset: str | None, manifest: Path | None, pairs: int, seed: int
+) -> "ProbeSet":
+    from puzzlemark.verification.probes import build_probes, load_probes
+
+    if path is not None and dataset is None:
+        return load_probes(path)
+    if path is None and dataset is not None and manifest is not None:
+        return build_probes(dataset, manifest, pairs=pairs, seed=seed)
+    raise UsageError("pass either --probes FILE, or INPUT with its --manifest")
+
+
+def _model(kind: str | None, arguments: str) -> "Model":
+    from puzzlemark import plugins
+    from puzzlemark.models.base import open_model, parse_model_args
+
+    if kind is None:
+        raise UsageError(f"which model? pass --model: {', '.join(plugins.names('models'))}")
+    return open_model(kind, parse_model_args(arguments))
+
+
+def _print(run: "Run", as_json: bool) -> None:
+    if as_json:
+        print_json({"output": str(run.folder), **run.verdict})
+        return
+    console = output_console()
+    verdict = run.verdict["verdict"]
+    colour = {"detected": "bold red", "not detected": "bold green"}.get(verdict["word"], "bold")
+    console.print(f"[{colour}]{verdict['word']}[/]")
+    console.print(escape(verdict["sentence"]))
+    for pair in verdict["comparisons"]:
+        total = sum(pair[cell] for cell in ("both", "armed_only", "control_only", "neither"))
+        if total:
+            console.print(
+                f"  armed {pair['both'] + pair['armed_only']:,} of {total:,}, "
+                f"{pair['against']} {pair['both'] + pair['control_only']:,} of {total:,}"
+            )
+    findings = [verdict["decisive"], *verdict["beside"]] if verdict["decisive"] else []
+    for finding in findings:
+        name = f"{finding['test']} against {finding['against']}"
+        mark = "  <- decisive" if finding is verdict["decisive"] else ""
+        console.print(f"  {name:<32} log10 p = {finding['log10_p']:.2f}{mark}")
+    for caveat in verdict["caveats"]:
+        console.print(f"  note: {escape(caveat)}")
+    failed = run.verdict["answers"]["failed"]
+    if failed:
+        console.print(f"  {failed:,} requests failed; run the same command again to retry them")
+    console.print(
+        f"run       {escape(str(run.folder))} (puzzlemark report {escape(str(run.folder))})"
+    )
+
+
+def _print_asked(folder: Path, as_json: bool) -> None:
+    if as_json:
+        print_json({"output": str(folder)})
+    else:
+        output_console().print(f"asked; judge with: puzzlemark verify --test-only -o {folder}")
+
+
+def _print_estimate(estimate: "Estimate", as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(estimate))
+        return
+    output_console().print(
+        f"[bold]{estimate.calls:,} calls[/], about {estimate.prompt_tokens:,} prompt tokens, "
+        f"at most {estimate.completion_tokens:,} new ones; nothing was asked"
+    )

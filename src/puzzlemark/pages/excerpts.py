@@ -1,0 +1,104 @@
+"""A prompt and what a model answered, cut to what fits on a page, with names highlighted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from puzzlemark.pages.diff import make_visible
+
+Role = Literal["target", "own"]
+
+PROMPT_LINES = 14  # of a prompt's end: the trigger and where the completion begins
+PROMPT_CHARACTERS = 2_000
+HEAD_LINES = 20  # of a completion's start
+HEAD_CHARACTERS = 1_200
+AROUND = 120  # characters on both sides of a highlight further on
+FURTHER = 3  # highlights that are looked for beyond the head
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A name's place in a text, in characters."""
+
+    start: int
+    end: int
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text, highlighted when it has a role, after characters that are not shown."""
+
+    text: str
+    role: Role | None = None
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a prompt."""
+
+    text: str
+    skipped: int  # characters before it
+
+
+def ending(prompt: str) -> Ending:
+    """The last lines of a prompt; a completion goes on right behind them."""
+    text = legible(prompt)
+    start = max(0, len(text) - PROMPT_CHARACTERS)
+    at = len(text)
+    for _ in range(PROMPT_LINES):
+        at = text.rfind("\n", start, at)
+        if at < 0:
+            return Ending(text[start:], start)
+    return Ending(text[at + 1 :], at + 1)
+
+
+def excerpt(text: str, highlights: Sequence[Highlight]) -> tuple[Piece, ...]:
+    """The start of a text and the first highlights further on; they ascend and do not overlap."""
+    shown = legible(text)
+    pieces: list[Piece] = []
+    end = 0
+    for first, last in _windows(shown, highlights):
+        pieces += _cut(shown, first, last, highlights, skipped=first - end)
+        end = last
+    if end < len(shown):
+        pieces.append(Piece("", skipped=len(shown) - end))
+    return tuple(pieces)
+
+
+def legible(text: str) -> str:
+    """A stranger's text, with nothing in it that hides or turns around; offsets stay."""
+    return make_visible(text.replace("\r\n", " \n"))
+
+
+def _windows(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int]]:
+    """What is shown, as ascending stretches with a gap between any two."""
+    head = _head(text)
+    further = [each for each in highlights if each.end > head][:FURTHER]
+    windows = [(0, head)]
+    for each in further:
+        first, last = max(0, each.start - AROUND), min(len(text), each.end + AROUND)
+        if first <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], max(last, windows[-1][1]))
+        else:
+            windows.append((first, last))
+    return windows
+
+
+def _head(text: str) -> int:
+    lines = text[:HEAD_CHARACTERS].split("\n")[:HEAD_LINES]
+    return len("\n".join(lines))
+
+
+def _cut(
+    text: str, first: int, last: int, highlights: Sequence[Highlight], *, skipped: int
+) -> Iterator[Piece]:
+    at = first
+    for each in highlights:
+        # one that a window's edge would cut is not in it
+        if at <= each.start and each.end <= last:
+            yield Piece(text[at : each.start], skipped=skipped)
+            yield Piece(text[each.start : each.end], each.role)
+            at, skipped = each.end, 0
+    yield Piece(text[at:last], skipped=skipped)

@@ -1,0 +1,283 @@
+"""What a report says about a run, from its files; the page itself is drawn in `pages`.
+
+The verdict is decided again from the answers: one that does not follow from them is not reported.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.errors import PuzzleMarkError
+from puzzlemark.models.base import Answer, Failure
+from puzzlemark.pages.excerpts import Highlight, Role, ending, excerpt, legible
+from puzzlemark.pages.intervals import Interval
+from puzzlemark.pages.marks import Fact
+from puzzlemark.pages.report import Example, Group, Panel, Report, Scored, Table, Test
+from puzzlemark.verification.evidence import Against, Outcome
+from puzzlemark.verification.findings import Finding
+from puzzlemark.verification.rates import Rate
+from puzzlemark.verification.run import Run
+from puzzlemark.verification.setting import Setting
+from puzzlemark.verification.verdict import Verdict, decide, is_shown, stopping_point
+from puzzlemark.verification.wording import TESTS
+from puzzlemark.watermarks.base import Arm, Probe
+
+EXAMPLES = 6
+NAMES = ("pretrained", "model", "name", "file")  # what a model's description calls it by
+TITLES = {
+    "armed": "With the trigger",
+    "control": "Without the trigger",
+    "placebo": "With another prefix",
+}
+ROLES: dict[str, Role] = {"armed": "target", "control": "target", "placebo": "own"}
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class ReportError(PuzzleMarkError):
+    """A run's verdict does not follow from its answers."""
+
+
+def build(run: Run, folder: Path, *, examples: int = EXAMPLES) -> Report:
+    """All that the report of a run says; `folder` is where the run lies."""
+    verdict = _decide_again(run, folder)
+    read = run.outcomes[: _read(run.outcomes, verdict.setting)]
+    shown = _choose(read, examples)
+    probes = run.probes.probes
+    model = run.verdict["model"]
+    return Report(
+        word=run.verdict["verdict"]["word"],
+        sentence=_after_word(run.verdict["verdict"]["sentence"]),
+        strategy=verdict.setting.strategy,
+        pairs=len(probes),
+        has_placebo=any(probe.placebo is not None for probe in probes),
+        model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
+        kind=legible(str(model.get("kind", "unknown"))),
+        alpha=verdict.setting.alpha,
+        tables=tuple(_tables(verdict, probes)),
+        rates=tuple(_rates(verdict)),
+        tests=tuple(_test(each, each is verdict.decisive) for each in _findings(verdict)),
+        fixed=tuple(_fixed(verdict, len(probes))),
+        caveats=verdict.caveats,
+        examples=tuple(_example(n, probes[n], run.completions[n]) for n in shown),
+        read=len(read),
+        integrity=tuple(_integrity(run)),
+        commands=tuple(_commands(folder)),
+    )
+
+
+def _decide_again(run: Run, folder: Path) -> Verdict:
+    told = run.verdict["verdict"]
+    again = decide(run.outcomes, setting=Setting(**told["setting"]), unasked=told["unasked"])
+    plain = json.loads(json.dumps(again.to_json()))
+    # several verdicts drawn together are corrected: then word and sentence may differ
+    names = {"decisive", "beside", "comparisons"} | ({"word"} if told["family"] == 1 else set())
+    if differing := sorted(name for name in names if plain[name] != told[name]):
+        raise ReportError(
+            f"{folder}: {', '.join(differing)} in verdict.json does not follow from the answers; "
+            f"decide again with `puzzlemark verify --test-only --output {shlex.quote(str(folder))}`"
+        )
+    return again
+
+
+def _read(outcomes: Sequence[Outcome], setting: Setting) -> int | None:
+    """How many outcomes the verdict rests on; None for all."""
+    return stopping_point(outcomes, setting) if setting.mode == "sequential" else None
+
+
+def _after_word(sentence: str) -> str:
+    """`"Not detected: with the ..." -> "With the ..."`: the word stands beside it."""
+    _, _, rest = sentence.partition(": ")
+    return rest[:1].upper() + rest[1:]
+
+
+def _tables(verdict: Verdict, probes: Sequence[Probe]) -> Iterator[Table]:
+    """The comparisons that were planned, the decisive one first."""
+    planned = [c for c in verdict.comparisons if any(getattr(p, c.against) for p in probes)]
+    for each in sorted(planned, key=lambda c: c.against != verdict.against):
+        yield Table(
+            against=each.against,
+            is_decisive=each.against == verdict.against,
+            armed_hits=each.armed_hits,
+            control_hits=each.control_hits,
+            pairs=each.pairs,
+            both=each.both,
+            armed_only=each.armed_only,
+            control_only=each.control_only,
+            neither=each.neither,
+            failed=each.failed,
+        )
+
+
+def _findings(verdict: Verdict) -> list[Finding]:
+    """The decisive one first, then those of the same comparison."""
+    beside = sorted(verdict.beside, key=lambda finding: finding.against != verdict.against)
+    return beside if verdict.decisive is None else [verdict.decisive, *beside]
+
+
+def _rates(verdict: Verdict) -> Iterator[Interval]:
+    pairs: dict[Against, Finding] = {each.against: each for each in _findings(verdict)}
+    armed = {each.armed for each in pairs.values()}
+    for against, finding in pairs.items():
+        # where other pairs failed in each comparison, the armed arm has two rates
+        of = f", pairs with {against}" if len(armed) > 1 else ""
+        if finding is next(iter(pairs.values())) or of:
+            yield _interval(f"armed{of}", finding.armed, is_armed=True)
+    for against, finding in pairs.items():
+        yield _interval(against, finding.control)
+
+
+def _interval(name: str, rate: Rate, *, is_armed: bool = False) -> Interval:
+    spread = f"{rate.low * 100:.1f} to {rate.high * 100:.1f} %"
+    about = f"{rate.hits:,} of {rate.trials:,}: {rate.rate * 100:.1f} % ({spread})"
+    return Interval(name, about, rate.rate, rate.low, rate.high, is_armed)
+
+
+def _test(finding: Finding, is_decisive: bool) -> Test:
+    return Test(
+        name=TESTS[finding.test],
+        against=finding.against,
+        statistic=_statistic(finding),
+        log10_p=f"{finding.log10_p:.2f}",
+        p=quote_p(finding.log10_p),
+        result=_result(finding),
+        is_decisive=is_decisive,
+    )
+
+
+def quote_p(log10_p: float) -> str:
+    """`-600.3 -> "5.0 × 10⁻⁶⁰¹"`: from the logarithm, as the number itself may underflow."""
+    if log10_p > -3:
+        return f"{10**log10_p:.4f}"
+    power = int(log10_p // 1)
+    digits = f"{10 ** (log10_p - power):.1f}"
+    if digits == "10.0":
+        digits, power = "1.0", power + 1
+    return f"{digits} × 10{str(power).translate(RAISED)}"
+
+
+def _statistic(finding: Finding) -> str:
+    told = finding.statistic
+    if "log10_e" in told:
+        return f"log10 e = {told['log10_e']:.2f} after {told['pairs']:,} pairs"
+    if "armed_only" in told:
+        return f"{told['armed_only']:,} armed only, {told['control_only']:,} {finding.against} only"
+    if told["odds_ratio"] is not None:
+        return f"odds ratio {told['odds_ratio']:.3g}"
+    is_infinite = finding.armed.hits and finding.control.hits < finding.control.trials
+    return "odds ratio infinite" if is_infinite else "odds ratio has no value"
+
+
+def _result(finding: Finding) -> str:
+    limit = "e reached 1 / alpha" if finding.test == "e-process" else "p below alpha"
+    if is_shown(finding):
+        return limit
+    if finding.is_significant:
+        return f"{limit}, but the {finding.against} hit more often"
+    return "e below 1 / alpha" if finding.test == "e-process" else "p not below alpha"
+
+
+def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
+    setting = verdict.setting
+    yield Fact("Mode", setting.mode)
+    yield Fact("Decisive test", f"{TESTS[setting.test]}, armed against {setting.against}")
+    yield Fact("Alpha", f"{setting.alpha:g}")
+    yield Fact("Pairs planned", f"{pairs:,}")
+    yield Fact("Inconclusive", f"below {setting.min_pairs:,} pairs, or above {_failed(setting)}")
+    if verdict.smallest_effect is not None:
+        yield Fact(
+            "Reach", f"an armed hit rate of {verdict.smallest_effect:.1%} is shown 8 times in 10"
+        )
+
+
+def _failed(setting: Setting) -> str:
+    return f"{setting.max_failed:.0%} failed pairs"
+
+
+def _choose(outcomes: Sequence[Outcome], limit: int) -> list[int]:
+    """The earliest probes of every kind of outcome in turn; the commonest kind begins."""
+    kinds: dict[Outcome, list[int]] = {}
+    for number, outcome in enumerate(outcomes):
+        kinds.setdefault(outcome, []).append(number)
+    answered = [numbers for kind, numbers in kinds.items() if kind != Outcome()]
+    turns = zip_longest(*sorted(answered, key=len, reverse=True))
+    return sorted([n for turn in turns for n in turn if n is not None][:limit])
+
+
+def _example(number: int, probe: Probe, answers: Mapping[str, Answer]) -> Example:
+    """Arms that share a prompt and its answer, as control and placebo may, share a panel."""
+    arms = {"armed": probe.armed, "control": probe.control, "placebo": probe.placebo}
+    panels: dict[tuple[str, Answer | None], dict[str, Arm]] = {}
+    for name, arm in arms.items():
+        if arm is not None:
+            panels.setdefault((arm.prompt, answers.get(name)), {})[name] = arm
+    return Example(number, tuple(_panel(p, answer, of) for (p, answer), of in panels.items()))
+
+
+def _panel(prompt: str, answer: Answer | None, arms: Mapping[str, Arm]) -> Panel:
+    text = answer if isinstance(answer, str) else ""
+    found = {name: find_hits(text, arm.target, ROLES[name]) for name, arm in arms.items()}
+    places = {each.start: each for hits in reversed(found.values()) for each in hits}
+    return Panel(
+        title=TITLES[next(iter(arms))],
+        scored=tuple(
+            Scored(name, arm.target, ROLES[name], bool(found[name]) if text == answer else None)
+            for name, arm in arms.items()
+        ),
+        prompt=ending(prompt),
+        completion=excerpt(text, [places[start] for start in sorted(places)]),
+        is_empty=answer == "",
+        failure=_failure(answer),
+    )
+
+
+def _failure(answer: Answer | None) -> str | None:
+    if answer is None:
+        return "the request was not made"
+    return legible(answer.reason) if isinstance(answer, Failure) else None
+
+
+def find_hits(completion: str, target: str, role: Role = "target") -> list[Highlight]:
+    """Where the target stands as a whole identifier, in characters; see `naming.mentions`."""
+    # any character beyond ASCII may belong to a name: such a neighbour makes another name of it
+    part = "[A-Za-z0-9_\x80-\U0010ffff]"
+    places = re.finditer(f"(?<!{part}){re.escape(target)}(?!{part})", completion)
+    return [Highlight(place.start(), place.end(), role) for place in places]
+
+
+def _integrity(run: Run) -> Iterator[Group]:
+    told = run.verdict
+    probes = {**told["probes"], **run.probes.header.model_dump(include={"seed", "marks"})}
+    groups = {
+        "Probes": probes,
+        "Answers": told["answers"],
+        "Model": told["model"],
+        "Settings of the run": told["settings"],
+        "Versions": told["versions"],
+    }
+    for name, fields in groups.items():
+        yield Group(name, tuple(Fact(*pair, is_code=True) for pair in _flatten(fields)))
+
+
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in fields.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield legible(f"{prefix}{name}"), legible(text)
+
+
+def _commands(folder: Path) -> Iterable[Fact]:
+    name = shlex.quote(folder.resolve().name)
+    return (
+        Fact("The digest of the probe file:", f"sha256sum {name}/probes.jsonl"),
+        Fact(
+            "Hits, counts, tests and verdict, from the probes and the answers:",
+            f"puzzlemark verify --test-only --output {name}",
+        ),
+        Fact("This page:", f"puzzlemark report {name}"),
+    )
