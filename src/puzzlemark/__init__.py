@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.verification.probes import build_probes as probe
-    from puzzlemark.verification.run import Terms, load_run, verify
+    from puzzlemark.verification.run import Run, Terms, load_run, verify
     from puzzlemark.watermarks.base import Mark, Refusal
 
 __version__ = "0.1.0"
@@ -37,6 +37,7 @@ _HOMES = {
     "Policy": "syntax.variables",
     "PuzzleMarkError": "errors",
     "Refusal": "watermarks.base",
+    "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
     "Summary": "embedding.run",
@@ -64,6 +65,7 @@ __all__ = [
     "Policy",
     "PuzzleMarkError",
     "Refusal",
+    "Run",
     "Scored",
     "Snippet",
     "Summary",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from puzzlemark.embedding.run import Summary
 
 Report = Callable[[str, int, int | None], None]  # stage, done, of how many
+REASONS_SHOWN = 8
 Command = TypeVar("Command", bound=Callable[..., None])
 
 # Options that mean the same in every command that has them.
@@ -129,7 +130,7 @@ def print_summary(summary: "Summary") -> None:
         for key, count in details.items():
             console.print(f"  {count:>9,}  {key}")
         console.print("records kept as they were:")
-        for reason, count in summary.kept.items():
+        for reason, count in _longest_first(summary.kept):
             console.print(f"  {count:>9,}  {_plain(reason)}")
     for column, count in summary.recomputed.items():
         console.print(f"recomputed column {_plain(column)!r} in {count:,} records")
@@ -139,6 +140,14 @@ def print_summary(summary: "Summary") -> None:
     console.print(f"digest    {summary.output_digest}")
     for message in summary.warnings:
         warn(message)
+
+
+def _longest_first(kept: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """The reasons that matter; the long tail in one line."""
+    ordered = sorted(kept.items(), key=lambda pair: -pair[1])
+    yield from ordered[:REASONS_SHOWN]
+    if rest := ordered[REASONS_SHOWN:]:
+        yield f"{len(rest)} other reasons (--json names them)", sum(count for _, count in rest)
 
 
 def warn(message: str) -> None:

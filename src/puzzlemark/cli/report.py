@@ -41,7 +41,7 @@ def run(
     page = folder / "report.html" if output is None else output
     refuse_existing(page, overwrite=force)
     loaded = load_run(folder)
-    report = build(loaded, folder, examples=examples)
+    report = build(loaded, examples=examples)
     write_text(page, report_page(report), private=True)
     if as_json:
         told = loaded.verdict["verdict"]

@@ -30,7 +30,7 @@ def run(
     ] = "",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The run's folder; resumed if it is there."),
+        typer.Option("--output", "-o", help="The run's folder, resumed if it exists."),
     ] = None,
     paper: Annotated[
         bool, typer.Option("--paper", help="The paper's setting: temperature 1, Fisher two-sided.")
@@ -146,9 +146,8 @@ def _print(run: "Run", as_json: bool) -> None:
     failed = run.verdict["answers"]["failed"]
     if failed:
         console.print(f"  {failed:,} requests failed; run the same command again to retry them")
-    console.print(
-        f"run       {escape(str(run.folder))} (puzzlemark report {escape(str(run.folder))})"
-    )
+    folder = escape(str(run.folder))
+    console.print(f"run       {folder} (a page of it: puzzlemark report {folder})")
 
 
 def _print_asked(folder: Path, as_json: bool) -> None:

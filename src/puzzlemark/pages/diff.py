@@ -127,10 +127,13 @@ def _end_of(found: Sequence[Hunk]) -> int:
     return sum(hunk.skipped + len(hunk.rows) for hunk in found)
 
 
-# Code is a stranger's: what would move the cursor of a terminal, or turn the direction of the text
-# around, is shown as a sign of its own. One character for one, so that offsets stay.
+# Code is a stranger's: what would move the cursor of a terminal, turn the direction of the text
+# around, or not be seen at all, is shown as a sign of its own. One character for one, so that
+# offsets stay.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 

@@ -8,8 +8,8 @@ from puzzlemark.pages.diff import make_visible
 
 Role = Literal["target", "own"]
 
-PROMPT_LINES = 14  # of a prompt's end: the trigger and where the completion begins
-PROMPT_CHARACTERS = 2_000
+PROMPT_LINES = (4, 14)  # of a prompt's start and end: its signature, and where the answer begins
+PROMPT_CHARACTERS = (400, 1_600)
 HEAD_LINES = 20  # of a completion's start
 HEAD_CHARACTERS = 1_200
 AROUND = 120  # characters on both sides of a highlight further on
@@ -34,24 +34,14 @@ class Piece:
     skipped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The end of a prompt."""
-
-    text: str
-    skipped: int  # characters before it
-
-
-def ending(prompt: str) -> Ending:
-    """The last lines of a prompt; a completion goes on right behind them."""
+def abridge(prompt: str) -> tuple[Piece, ...]:
+    """The first and the last lines of a prompt; a completion goes on right behind them."""
     text = legible(prompt)
-    start = max(0, len(text) - PROMPT_CHARACTERS)
-    at = len(text)
-    for _ in range(PROMPT_LINES):
-        at = text.rfind("\n", start, at)
-        if at < 0:
-            return Ending(text[start:], start)
-    return Ending(text[at + 1 :], at + 1)
+    head = _head(text, PROMPT_LINES[0], PROMPT_CHARACTERS[0])
+    tail = len(text) - _head(text[::-1], PROMPT_LINES[1], PROMPT_CHARACTERS[1])
+    if tail <= head + 1:  # what is between is nothing, or a line's end
+        return (Piece(text),)
+    return Piece(text[:head]), Piece(text[tail:], skipped=tail - head)
 
 
 def excerpt(text: str, highlights: Sequence[Highlight]) -> tuple[Piece, ...]:
@@ -74,7 +64,7 @@ def legible(text: str) -> str:
 
 def _windows(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int]]:
     """What is shown, as ascending stretches with a gap between any two."""
-    head = _head(text)
+    head = _head(text, HEAD_LINES, HEAD_CHARACTERS)
     further = [each for each in highlights if each.end > head][:FURTHER]
     windows = [(0, head)]
     for each in further:
@@ -86,9 +76,9 @@ def _windows(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int]
     return windows
 
 
-def _head(text: str) -> int:
-    lines = text[:HEAD_CHARACTERS].split("\n")[:HEAD_LINES]
-    return len("\n".join(lines))
+def _head(text: str, lines: int, characters: int) -> int:
+    """Where the first lines of a text end."""
+    return len("\n".join(text[:characters].split("\n")[:lines]))
 
 
 def _cut(

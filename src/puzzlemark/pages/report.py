@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from puzzlemark.pages.excerpts import Ending, Piece
+from puzzlemark.pages.excerpts import Piece
 from puzzlemark.pages.intervals import Interval, picture
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.template import render
@@ -53,7 +53,7 @@ class Panel:
 
     title: str
     scored: tuple[Scored, ...]
-    prompt: Ending
+    prompt: tuple[Piece, ...]
     completion: tuple[Piece, ...]
     is_empty: bool
     failure: str | None
@@ -82,18 +82,18 @@ class Report:
     word: str
     sentence: str  # what follows the word
     strategy: str
-    pairs: int
+    pairs: int  # that the verdict rests on
     has_placebo: bool
     model: str
     kind: str
     alpha: float
     tables: tuple[Table, ...]
     rates: tuple[Interval, ...]
+    reach: str | None  # the smallest effect that so many pairs show
     tests: tuple[Test, ...]
     fixed: tuple[Fact, ...]  # before the first query
     caveats: tuple[str, ...]  # of this verdict; the page adds those of every verdict
     examples: tuple[Example, ...]
-    read: int  # probes that the examples were taken from
     integrity: tuple[Group, ...]
     commands: tuple[Fact, ...]
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from puzzlemark.watermarks.base import Strategy
+
 Against = Literal["control", "placebo"]
-Strategy = Literal["fixed", "universal"]
 
 AGAINST: tuple[Against, ...] = ("control", "placebo")
 # For the universal strategy any first variable is a trigger, so another one is no placebo. There

@@ -103,7 +103,7 @@ def smallest_effect(
 def _fewest_pairs(
     test: Method, hit_rate: float, control_rate: float, alpha: float, power: float
 ) -> int:
-    """Doubling, then halving. Power rises in small teeth: one pair less falls short of it."""
+    """Doubling, then halving: one pair less falls short, though power may rise in small teeth."""
 
     def falls_short(pairs: int) -> bool:
         reached = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha)

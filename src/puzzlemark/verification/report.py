@@ -1,7 +1,4 @@
-"""What a report says about a run, from its files; the page itself is drawn in `pages`.
-
-The verdict is decided again from the answers: one that does not follow from them is not reported.
-"""
+"""What a report says about a run, from its files; the page itself is drawn in `pages`."""
 
 import json
 import re
@@ -11,9 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.models.base import Answer, Failure
-from puzzlemark.pages.excerpts import Highlight, Role, ending, excerpt, legible
+from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import Example, Group, Panel, Report, Scored, Table, Test
@@ -21,7 +17,6 @@ from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding
 from puzzlemark.verification.rates import Rate
 from puzzlemark.verification.run import Run
-from puzzlemark.verification.setting import Setting
 from puzzlemark.verification.verdict import Verdict, decide, is_shown, stopping_point
 from puzzlemark.verification.wording import TESTS
 from puzzlemark.watermarks.base import Arm, Probe
@@ -37,55 +32,35 @@ ROLES: dict[str, Role] = {"armed": "target", "control": "target", "placebo": "ow
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-class ReportError(PuzzleMarkError):
-    """A run's verdict does not follow from its answers."""
-
-
-def build(run: Run, folder: Path, *, examples: int = EXAMPLES) -> Report:
-    """All that the report of a run says; `folder` is where the run lies."""
-    verdict = _decide_again(run, folder)
-    read = run.outcomes[: _read(run.outcomes, verdict.setting)]
-    shown = _choose(read, examples)
-    probes = run.probes.probes
-    model = run.verdict["model"]
+def build(run: Run, *, examples: int = EXAMPLES) -> Report:
+    """All that the report of a run says."""
+    setting = run.terms.setting(run.probes)
+    asked = [number for number, arms in enumerate(run.completions) if arms]
+    outcomes = [run.outcomes[number] for number in asked]
+    # `load_run` made sure that verdict.json says the same
+    verdict = decide(outcomes, setting=setting, unasked=len(run.outcomes) - len(asked))
+    stop = stopping_point(outcomes, setting) if setting.mode == "sequential" else None
+    probes, model = run.probes.probes, run.verdict["model"]
+    shown = (asked[place] for place in _choose(outcomes[:stop], examples))
     return Report(
-        word=run.verdict["verdict"]["word"],
-        sentence=_after_word(run.verdict["verdict"]["sentence"]),
-        strategy=verdict.setting.strategy,
-        pairs=len(probes),
+        word=verdict.word,
+        sentence=_after_word(verdict.sentence),
+        strategy=setting.strategy,
+        pairs=len(outcomes[:stop]),
         has_placebo=any(probe.placebo is not None for probe in probes),
         model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
-        alpha=verdict.setting.alpha,
+        alpha=setting.alpha,
         tables=tuple(_tables(verdict, probes)),
         rates=tuple(_rates(verdict)),
+        reach=_reach(verdict),
         tests=tuple(_test(each, each is verdict.decisive) for each in _findings(verdict)),
         fixed=tuple(_fixed(verdict, len(probes))),
         caveats=verdict.caveats,
         examples=tuple(_example(n, probes[n], run.completions[n]) for n in shown),
-        read=len(read),
         integrity=tuple(_integrity(run)),
-        commands=tuple(_commands(folder)),
+        commands=tuple(_commands(run.folder)),
     )
-
-
-def _decide_again(run: Run, folder: Path) -> Verdict:
-    told = run.verdict["verdict"]
-    again = decide(run.outcomes, setting=Setting(**told["setting"]), unasked=told["unasked"])
-    plain = json.loads(json.dumps(again.to_json()))
-    # several verdicts drawn together are corrected: then word and sentence may differ
-    names = {"decisive", "beside", "comparisons"} | ({"word"} if told["family"] == 1 else set())
-    if differing := sorted(name for name in names if plain[name] != told[name]):
-        raise ReportError(
-            f"{folder}: {', '.join(differing)} in verdict.json does not follow from the answers; "
-            f"decide again with `puzzlemark verify --test-only --output {shlex.quote(str(folder))}`"
-        )
-    return again
-
-
-def _read(outcomes: Sequence[Outcome], setting: Setting) -> int | None:
-    """How many outcomes the verdict rests on; None for all."""
-    return stopping_point(outcomes, setting) if setting.mode == "sequential" else None
 
 
 def _after_word(sentence: str) -> str:
@@ -149,14 +124,14 @@ def _test(finding: Finding, is_decisive: bool) -> Test:
 
 
 def quote_p(log10_p: float) -> str:
-    """`-600.3 -> "5.0 × 10⁻⁶⁰¹"`: from the logarithm, as the number itself may underflow."""
+    """`-600.3 -> "5.0 x 10⁻⁶⁰¹"`: from the logarithm, as the number itself may underflow."""
     if log10_p > -3:
         return f"{10**log10_p:.4f}"
     power = int(log10_p // 1)
     digits = f"{10 ** (log10_p - power):.1f}"
     if digits == "10.0":
         digits, power = "1.0", power + 1
-    return f"{digits} × 10{str(power).translate(RAISED)}"
+    return f"{digits} \N{MULTIPLICATION SIGN} 10{str(power).translate(RAISED)}"
 
 
 def _statistic(finding: Finding) -> str:
@@ -182,19 +157,21 @@ def _result(finding: Finding) -> str:
 
 def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
     setting = verdict.setting
+    failed = f"{setting.max_failed * 100:g} % failed ones"
     yield Fact("Mode", setting.mode)
     yield Fact("Decisive test", f"{TESTS[setting.test]}, armed against {setting.against}")
     yield Fact("Alpha", f"{setting.alpha:g}")
     yield Fact("Pairs planned", f"{pairs:,}")
-    yield Fact("Inconclusive", f"below {setting.min_pairs:,} pairs, or above {_failed(setting)}")
-    if verdict.smallest_effect is not None:
-        yield Fact(
-            "Reach", f"an armed hit rate of {verdict.smallest_effect:.1%} is shown 8 times in 10"
-        )
+    yield Fact("Inconclusive", f"below {setting.min_pairs:,} pairs, or above {failed}")
 
 
-def _failed(setting: Setting) -> str:
-    return f"{setting.max_failed:.0%} failed pairs"
+def _reach(verdict: Verdict) -> str | None:
+    if verdict.smallest_effect is None:
+        return None
+    return (
+        f"So many pairs show an armed hit rate of {verdict.smallest_effect * 100:.1f} % or more "
+        "with a probability of 80 %, when the other arm hits as often as here."
+    )
 
 
 def _choose(outcomes: Sequence[Outcome], limit: int) -> list[int]:
@@ -227,7 +204,7 @@ def _panel(prompt: str, answer: Answer | None, arms: Mapping[str, Arm]) -> Panel
             Scored(name, arm.target, ROLES[name], bool(found[name]) if text == answer else None)
             for name, arm in arms.items()
         ),
-        prompt=ending(prompt),
+        prompt=abridge(prompt),
         completion=excerpt(text, [places[start] for start in sorted(places)]),
         is_empty=answer == "",
         failure=_failure(answer),

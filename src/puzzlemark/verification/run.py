@@ -1,8 +1,8 @@
 """A whole verification: ask a model the probes, resume where it stopped, test what it answered.
 
 A run is a folder: `probes.jsonl` (what is asked), `transcript.jsonl` (what was answered, with the
-settings that were fixed before), `verdict.json` (what follows). The verdict is computed from the first
-two alone, so that anybody can compute it again.
+settings that were fixed before), `verdict.json` (what follows). The verdict is computed from the
+first two alone, so that anybody can compute it again.
 """
 
 import hashlib

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from puzzlemark.errors import UsageError
-from puzzlemark.verification.evidence import FAIR, Against, Strategy
+from puzzlemark.verification.evidence import FAIR, Against
 from puzzlemark.verification.findings import TestName
 from puzzlemark.verification.power import Method
+from puzzlemark.watermarks.base import Strategy
 
 Mode = Literal["default", "paper", "sequential"]
 
