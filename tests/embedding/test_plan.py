@@ -92,7 +92,7 @@ def test_every_record_is_marked_or_has_a_reason(
     planned = run(write(codes), settings)
     assert len(planned.lines) == 2
     assert sum(planned.kept.values()) == 5
-    assert {"syntax errors", "null code", "no function in the snippet"} <= set(planned.kept)
+    assert {"syntax errors", "null code", "too few variables in the snippet"} <= set(planned.kept)
 
 
 def test_dataset_order_marks_the_first_that_can(

@@ -108,8 +108,8 @@ LASTING = {
     ),
     "wrong request": ({"status": 400}, "HTTP 400: told to; asked once"),
     "redirect": (
-        {"status": 307, "headers": {"Location": "http://127.0.0.1:1/"}},
-        "HTTP 307: told to; asked once",
+        {"status": 302, "headers": {"Location": "http://127.0.0.1:1/"}},
+        "HTTP 302: told to; asked once",
     ),
     "long pause": (
         {"status": 429, "headers": {"Retry-After": "9999"}},

@@ -1,5 +1,6 @@
 """Lines, names and hunks."""
 
+import unicodedata
 from dataclasses import dataclass, field
 
 from hypothesis import given
@@ -88,3 +89,13 @@ def test_what_could_fool_a_reader_becomes_visible() -> None:
 @given(st.text())
 def test_making_visible_moves_no_character(text: str) -> None:
     assert len(make_visible(text)) == len(text)
+
+
+def test_no_character_that_formats_or_hides_is_left() -> None:
+    hiding = [
+        character
+        for character in map(chr, range(0x110000))
+        if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}
+        or unicodedata.bidirectional(character) in {"BN", "LRE", "RLO", "LRI", "FSI", "PDI", "PDF"}
+    ]
+    assert {each for each in hiding if make_visible(each) == each} == {"\t", "\n"}

@@ -130,7 +130,7 @@ def test_failed_requests_are_counted_and_never_scored_as_misses(
     probe_sets: dict[str, ProbeSet], tmp_path: Path
 ) -> None:
     run = pm.verify(probe_sets["universal"], Scripted("flaky", failing(0.03)), tmp_path / "run")
-    (comparison, _) = run.verdict["verdict"]["comparisons"]
+    (comparison,) = run.verdict["verdict"]["comparisons"]
     failed = run.verdict["answers"]["failed"]
     assert 0 < failed < 20
     assert comparison["neither"] + comparison["failed"] == 100

@@ -71,6 +71,27 @@ def test_every_answer_is_in_the_file(tmp_path: Path) -> None:
     assert json.loads(second) == {"key": REQUESTS[0].key, "completion": "\ud800p0 é\n"}
 
 
+def test_each_batch_is_on_the_disk_before_the_next_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t"
+    synced: list[int] = []
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.append(path.read_bytes().count(b"\n"))
+
+    class Watching(Spy):
+        def complete(self, requests: Sequence[Request]) -> list[Answer]:
+            assert synced[-1] == 1 + len(self.asked)
+            return super().complete(requests)
+
+    monkeypatch.setattr(os, "fsync", note)
+    ask(Watching(), REQUESTS, path, HEADER)
+    assert synced == [1, 1, 4, 7, 8]  # header, folder, batches
+
+
 def test_the_same_request_is_asked_once(tmp_path: Path) -> None:
     spy = Spy()
     told = ask(spy, [*REQUESTS, *REQUESTS], tmp_path / "t", HEADER)

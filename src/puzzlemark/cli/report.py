@@ -48,5 +48,5 @@ def run(
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}
         print_json({**shown, "word": told["word"], "sentence": told["sentence"]})
     else:
-        text = Text.assemble((report.word, "bold"), f" -> {page} (private: it shows the trigger)")
-        output_console().print(text)
+        private = " (private: it shows the trigger)" if report.examples else ""
+        output_console().print(Text.assemble((report.word, "bold"), f" -> {page}{private}"))

@@ -2,11 +2,12 @@
 
 import gzip
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
-from isal import igzip, isal_zlib
+from isal import igzip_threaded, isal_zlib
 
 from puzzlemark.errors import CorpusError
 
@@ -42,9 +43,10 @@ def write_blocks(path: Path) -> Iterator[Sink]:
         if not _is_gzip(path):
             yield stream
             return
-        packer = _Gzip(stream)
-        yield packer
-        packer.finish()
+        with ThreadPoolExecutor(1) as thread:
+            packer = _Gzip(stream, thread)
+            yield packer
+            packer.finish()
 
 
 def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
@@ -62,7 +64,8 @@ def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _open(path: Path) -> IO[bytes]:
     if _is_gzip(path):
-        opened: IO[bytes] = igzip.open(path, "rb")  # type: ignore[no-untyped-call]
+        # unpacked in a thread of its own, a few blocks ahead
+        opened: IO[bytes] = igzip_threaded.open(path, "rb", threads=1)  # type: ignore[no-untyped-call]
         return opened
     return path.open("rb")
 
@@ -72,14 +75,21 @@ def _is_gzip(path: Path) -> bool:
 
 
 class _Gzip:
-    """A gzip member without a time and a file name in its header."""
+    """A gzip member without a time and a file name in its header, packed beside the caller."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[bytes], thread: ThreadPoolExecutor) -> None:
+        self._stream, self._thread = stream, thread
         self._packer = isal_zlib.compressobj(GZIP_LEVEL, isal_zlib.DEFLATED, 31)
+        self._packing: Future[bytes] | None = None  # one block at a time, in order
 
     def write(self, data: bytes, /) -> None:
-        self._stream.write(self._packer.compress(data))
+        self._wait()
+        self._packing = self._thread.submit(self._packer.compress, data)
 
     def finish(self) -> None:
+        self._wait()
         self._stream.write(self._packer.flush())
+
+    def _wait(self) -> None:
+        if self._packing is not None:
+            self._stream.write(self._packing.result())

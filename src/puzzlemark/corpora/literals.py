@@ -37,7 +37,8 @@ def find_members(line: bytes, at: int = 0) -> dict[str, Span]:
         assert key is not None
         start = _skip_space(line, _skip_space(line, key.end()) + 1)  # past the colon
         end = _value_end(line, start)
-        spans[json.loads(key.group())] = (start, end)
+        name = key.group()
+        spans[json.loads(name) if b"\\" in name else name[1:-1].decode()] = (start, end)
         at = _skip_space(line, end)
         if line[at] == ord(","):
             at = _skip_space(line, at + 1)
@@ -85,6 +86,8 @@ class Spelling:
 
     def spell(self, text: str) -> bytes:
         """The inside of a string literal: `"a\\n" -> b"a\\\\n"`."""
+        if is_plain(text.encode("utf-8", "surrogatepass")):
+            return text.encode()
         return b"".join(map(self._spell_character, text))
 
     def _spell_character(self, char: str) -> bytes:
@@ -97,6 +100,11 @@ class Spelling:
         units = char.encode("utf-16-be", "surrogatepass").hex()
         digits = units.upper() if self.upper else units
         return b"".join(b"\\u" + digits[at : at + 4].encode() for at in range(0, len(digits), 4))
+
+
+def is_plain(text: bytes) -> bool:
+    """Whether every writer spells a text alike: ASCII letters, digits and underscores."""
+    return text.isascii() and text.replace(b"_", b"0").isalnum()
 
 
 def _value_end(line: bytes, at: int) -> int:

@@ -24,6 +24,8 @@ from puzzlemark.watermarks.base import Refusal, Watermark
 
 Order = Literal["keyed", "dataset"]
 BELOW_THRESHOLD = "suitability below the threshold"
+TOO_FEW_NAMES = "too few variables in the snippet"
+FIRST_GUESS = 0.3  # the share of candidates that can carry
 NOT_NEEDED = "not needed: the rate was reached"
 
 
@@ -123,19 +125,25 @@ class _Walk:
 
     def mark(self, rows: NDArray[np.int64], budget: int, *, introduce: bool) -> None:
         marks = self.planned.lines
-        start, tried = 0, len(marks)
+        start, before = 0, len(marks)
         while start < len(rows) and len(marks) < budget:
-            success = (len(marks) + 1) / (tried + 2) if tried else 0.4
-            size = 256 + math.ceil((budget - len(marks)) / max(success, 0.02) * 1.1)
+            # as many rows as the rest of the budget should need, judged by those already tried
+            success = (len(marks) - before) / start if start else FIRST_GUESS
+            size = 256 + math.ceil((budget - len(marks)) / max(success, 0.02) * 1.15)
             chunk = rows[start : start + size]
-            outcomes = dict(self._attempt(np.sort(chunk), introduce=introduce))
+            # most refusals can be told from the survey, without reading the snippet again
+            able = np.sort(chunk[self.planned.survey.names[chunk] >= self.fewest])
+            outcomes = dict(self._attempt(able, introduce=introduce))
             for row in chunk.tolist():
                 if len(marks) >= budget:
                     break
-                self._accept(row, outcomes[row])
-                tried += 1
+                self._accept(row, outcomes.get(row, TOO_FEW_NAMES))
             start += len(chunk)
             self.progress("marking", len(marks), budget)
+
+    @property
+    def fewest(self) -> int:
+        return self.settings.watermark.fewest_variables
 
     def _attempt(
         self, rows: NDArray[np.int64], *, introduce: bool

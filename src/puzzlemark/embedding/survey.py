@@ -50,6 +50,11 @@ class Survey:
     def __len__(self) -> int:
         return len(self.may_occur)
 
+    @property
+    def names(self) -> NDArray[np.int32]:
+        """How many distinct names each snippet declares (dvc): at least its variables."""
+        return self.table.values[:, FEATURES.index("dvc")]
+
 
 def survey(corpus: Corpus, look: Look, engine: Engine, progress: Progress = no_progress) -> Survey:
     """Measure the whole dataset."""

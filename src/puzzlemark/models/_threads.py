@@ -73,6 +73,7 @@ def _work(
             except Exception as exc:  # raised again by whoever reads the answers
                 stopping.set()
                 arrived.put((index, exc))
+                return
     except queue.Empty:
         pass
     finally:

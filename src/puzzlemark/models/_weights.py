@@ -55,10 +55,9 @@ def load(folder: Path, adapter: Path | None, dtype: str) -> tuple[Any, Any, froz
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    network = AutoModelForCausalLM.from_pretrained(
-        folder, dtype=getattr(torch, dtype), local_files_only=True
-    )
+    here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+    network = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype), **here)
     ends = network.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     end_ids = frozenset(id_ for id_ in (*ends, tokenizer.eos_token_id) if id_ is not None)

@@ -219,8 +219,9 @@ def _failure(answer: Answer | None) -> str | None:
 
 def find_hits(completion: str, target: str, role: Role = "target") -> list[Highlight]:
     """Where the target stands as a whole identifier, in characters; see `naming.mentions`."""
-    # any character beyond ASCII may belong to a name: such a neighbour makes another name of it
-    part = "[A-Za-z0-9_\x80-\U0010ffff]"
+    # any character beyond ASCII may belong to a name: such a neighbour makes another name of it;
+    # half a surrogate pair is no character
+    part = "[A-Za-z0-9_\x80-\ud7ff\ue000-\U0010ffff]"
     places = re.finditer(f"(?<!{part}){re.escape(target)}(?!{part})", completion)
     return [Highlight(place.start(), place.end(), role) for place in places]
 

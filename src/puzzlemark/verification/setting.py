@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from puzzlemark.errors import UsageError
-from puzzlemark.verification.evidence import FAIR, Against
+from puzzlemark.verification.evidence import AGAINST, FAIR, Against
 from puzzlemark.verification.findings import TestName
 from puzzlemark.verification.power import Method
 from puzzlemark.watermarks.base import Strategy
@@ -48,6 +48,11 @@ class Setting:
     def against(self) -> Against:
         """The arm it compares with: the paper's control, or the fair one."""
         return "control" if self.mode == "paper" else FAIR[self.strategy]
+
+    @property
+    def arms(self) -> tuple[Against, ...]:
+        """The arms there are to compare with: a universal mark has no placebo."""
+        return AGAINST if self.strategy == "fixed" else ("control",)
 
     @property
     def is_fair(self) -> bool:

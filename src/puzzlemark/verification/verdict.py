@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from puzzlemark.verification import wording
-from puzzlemark.verification.evidence import AGAINST, FAIR, Against, Comparison, Outcome, count
+from puzzlemark.verification.evidence import FAIR, Against, Comparison, Outcome, count
 from puzzlemark.verification.exact import holm
 from puzzlemark.verification.findings import Finding, TestName, find
 from puzzlemark.verification.power import POWER, smallest_effect
@@ -29,7 +29,7 @@ class Verdict:
     beside: tuple[Finding, ...]
     comparisons: tuple[Comparison, ...]
     unasked: int
-    smallest_effect: float | None  # armed hit rate shown with 80 % probability by so many pairs
+    smallest_effect: float | None  # armed hit rate shown with 80% probability by so many pairs
     caveats: tuple[str, ...]
     family: int = 1  # how many verdicts were drawn together
     adjusted_log10_p: float | None = None  # by Holm, when there were several
@@ -47,7 +47,7 @@ def decide(outcomes: Sequence[Outcome], *, setting: Setting, unasked: int = 0) -
     """
     stop = stopping_point(outcomes, setting) if setting.mode == "sequential" else None
     read = outcomes[:stop]
-    comparisons = tuple(count(read, against) for against in AGAINST)
+    comparisons = tuple(count(read, against) for against in setting.arms)
     findings = [
         finding
         for comparison in comparisons

@@ -75,8 +75,8 @@ def _claim(setting: Setting) -> str:
 
 def _reach(effect: float | None) -> str:
     if effect is None:
-        return "So few pairs could not have shown any hit rate with 80 % probability."
-    return f"A hit rate of {effect:.1%} or more would have been shown with 80 % probability."
+        return "So few pairs could not have shown any hit rate with 80% probability."
+    return f"A hit rate of {effect:.1%} or more would have been shown with 80% probability."
 
 
 def _caveats(

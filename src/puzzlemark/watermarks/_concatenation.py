@@ -9,6 +9,8 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, functions
 from puzzlemark.watermarks.base import Mark, Refusal
 
+FEWEST_VARIABLES = 3  # prefix, suffix, and one to be replaced
+
 NO_FUNCTION = Refusal("no function in the snippet")
 NO_PREFIX = Refusal("no variable is named like the prefix")
 TOO_FEW = Refusal("fewer than two variables after the prefix")

@@ -55,6 +55,7 @@ class Watermark(Protocol):
 
     name: ClassVar[str]  # the file's name
     strategy: ClassVar[Strategy]  # which control is the fair one; see docs/verification
+    fewest_variables: ClassVar[int]  # a snippet that declares fewer names cannot carry
 
     def may_occur(self, code: bytes) -> bool:
         """Whether the trigger could stand here by nature: a cheap look, never wrongly no."""

@@ -10,6 +10,7 @@ from puzzlemark.syntax.rename import why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._concatenation import (
+    FEWEST_VARIABLES,
     NO_PREFIX,
     NOTHING_TO_INTRODUCE,
     concatenation_mark,
@@ -27,6 +28,7 @@ class FixedPrefix:
     prefix: str
     name: ClassVar[str] = "fixed_prefix"
     strategy: ClassVar[Strategy] = "fixed"
+    fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def __post_init__(self) -> None:
         if not is_plain_identifier(self.prefix) or self.prefix.startswith("__"):

@@ -6,7 +6,12 @@ from typing import ClassVar
 
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
-from puzzlemark.watermarks._concatenation import TOO_FEW, concatenation_mark, mark_first
+from puzzlemark.watermarks._concatenation import (
+    FEWEST_VARIABLES,
+    TOO_FEW,
+    concatenation_mark,
+    mark_first,
+)
 from puzzlemark.watermarks._probing import disturbed, probe_with
 from puzzlemark.watermarks.base import Arm, Mark, Named, Probe, Refusal, Strategy
 
@@ -17,6 +22,7 @@ class Universal:
 
     name: ClassVar[str] = "universal"
     strategy: ClassVar[Strategy] = "universal"
+    fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def may_occur(self, code: bytes) -> bool:  # noqa: ARG002
         """Every function has a first variable: each snippet is a natural carrier."""

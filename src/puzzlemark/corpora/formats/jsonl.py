@@ -12,7 +12,14 @@ from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import NewValue, TextEdits
 from puzzlemark.corpora.kinds import Value
 from puzzlemark.corpora.lines import read_blocks, write_blocks
-from puzzlemark.corpora.literals import Span, Spelling, edit_literal, find_members, find_strings
+from puzzlemark.corpora.literals import (
+    Span,
+    Spelling,
+    edit_literal,
+    find_members,
+    find_strings,
+    is_plain,
+)
 from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Reviser, Revision
 from puzzlemark.corpora.shards import Shard
@@ -110,7 +117,7 @@ def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, wher
         raise CorpusError(f"{where}: no field {reviser.columns.code!r}; pass --code-column")
     revision = reviser.revise(row, record, where)
     members = find_members(line, len(_BOM) if line.startswith(_BOM) else 0)
-    spelling = habits.learn(line)
+    spelling = habits if _is_plain(revision) else habits.learn(line)
     refused: list[str] = []
     patches: list[tuple[Span, bytes]] = []
     for column, spans in _patches(line, revision, members, spelling):
@@ -120,6 +127,11 @@ def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, wher
             patches += spans
     reviser.count(revision, refused)
     return _patch(line, patches)
+
+
+def _is_plain(revision: Revision) -> bool:
+    texts = (change for change in revision.cells.values() if isinstance(change, TextEdits))
+    return all(is_plain(e.new) for text in texts for edits in text.items.values() for e in edits)
 
 
 def _patches(
