@@ -2,7 +2,11 @@
 PYTHON ?= python3
 VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 RUN = $(VENV)/bin
-READY = $(VENV)/.ready
+# `make test TORCH=torch` also installs what local models need; name the build that suits the machine
+TORCH ?=
+READY = $(VENV)/.ready$(if $(TORCH),-hf)
+
+comma := ,
 
 .PHONY: help demo test check format bench clean
 
@@ -36,5 +40,5 @@ $(READY): pyproject.toml
 		{ echo "PuzzleMark needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Making $(VENV) and installing PuzzleMark into it (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check $(TORCH) --editable '.[dev$(if $(TORCH),$(comma)hf)]'
 	@touch $@

@@ -7,7 +7,11 @@ PuzzleMarkError
 │   └── EditMismatch        the bytes to replace are not there
 ├── SecretError             the secret is missing, too short or unreadable
 ├── UnparsableSnippet       the code has syntax errors
-└── UnsafeRename            a rename could change behaviour
+├── UnsafeRename            a rename could change behaviour
+├── ProbesError, RunError   verification: files that cannot be used   (verification/)
+├── TranscriptError         a transcript that cannot be used          (verification/transcript.py)
+└── ModelError              a model that cannot be opened or reached  (models/base.py)
+    └── BudgetEnded         the budget of requests is spent
 """
 
 

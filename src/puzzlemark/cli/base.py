@@ -1,6 +1,7 @@
 """What the commands share: one way to print, to show progress, and to fail."""
 
 import functools
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -76,7 +77,8 @@ def guarded(command: Command) -> Command:
             errors_console().print(f"[bold red]error:[/] {_plain(str(exc))}")
             raise typer.Exit(2 if isinstance(exc, UsageError) else 1) from exc
         except KeyboardInterrupt as exc:
-            errors_console().print("interrupted; nothing was written")
+            kept = getattr(inspect.getmodule(command), "WHEN_INTERRUPTED", "nothing was written")
+            errors_console().print(f"interrupted; {kept}")
             raise typer.Exit(130) from exc
         except BrokenPipeError as exc:  # the reader of our output, such as `head`, has gone
             sys.stderr.close()

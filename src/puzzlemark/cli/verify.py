@@ -12,6 +12,8 @@ from puzzlemark.cli.base import AsJson, output_console, print_json, progress
 from puzzlemark.cli.probe import Pairs, Seed
 from puzzlemark.errors import UsageError
 
+WHEN_INTERRUPTED = "what was answered is kept; run the same command again to go on"
+
 if TYPE_CHECKING:
     from puzzlemark.models.base import Estimate, Model
     from puzzlemark.verification.probes import ProbeSet

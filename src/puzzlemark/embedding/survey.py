@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -58,13 +58,11 @@ class Survey:
 
 def survey(corpus: Corpus, look: Look, engine: Engine, progress: Progress = no_progress) -> Survey:
     """Measure the whole dataset."""
-    parts: list[_Part] = []
-    done = 0
+    growing = _Growing()
     for part in engine.map(partial(survey_batch, look=look), corpus.batches()):
-        parts.append(part)
-        done += len(part.order)
-        progress("measuring", done, None)
-    return _join(parts)
+        growing.add(part)
+        progress("measuring", len(growing.may_occur), None)
+    return growing.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +117,31 @@ def _order(entry: Entry, key: bytes | None) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-def _join(parts: list[_Part]) -> Survey:
-    return Survey(
-        FeatureTable.join(part.table for part in parts),
-        np.concatenate([np.zeros(0, np.bool_), *(part.may_occur for part in parts)]),
-        np.concatenate([np.zeros(0, np.uint64), *(part.order for part in parts)]),
-        np.frombuffer(bytearray().join(part.digests for part in parts), dtype="V16"),
-        sum((part.unmeasured for part in parts), Counter()),
-    )
+@dataclass(slots=True)
+class _Growing:
+    """A survey while it is made: plain bytes, so that no record is held twice or as objects."""
+
+    values: bytearray = field(default_factory=bytearray)
+    measured: bytearray = field(default_factory=bytearray)
+    may_occur: bytearray = field(default_factory=bytearray)
+    order: bytearray = field(default_factory=bytearray)
+    digests: bytearray = field(default_factory=bytearray)
+    unmeasured: Counter[str] = field(default_factory=Counter)
+
+    def add(self, part: _Part) -> None:
+        self.values += part.table.values.tobytes()
+        self.measured += part.table.measured.tobytes()
+        self.may_occur += part.may_occur.tobytes()
+        self.order += part.order.tobytes()
+        self.digests += part.digests
+        self.unmeasured.update(part.unmeasured)
+
+    def finish(self) -> Survey:
+        values = np.frombuffer(self.values, np.int32).reshape(-1, len(FEATURES))
+        return Survey(
+            FeatureTable(values, np.frombuffer(self.measured, np.bool_)),
+            np.frombuffer(self.may_occur, np.bool_),
+            np.frombuffer(self.order, np.uint64),
+            np.frombuffer(self.digests, "V16"),
+            self.unmeasured,
+        )

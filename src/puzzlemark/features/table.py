@@ -31,18 +31,6 @@ class FeatureTable:
         measured = np.array([row is not None for row in kept], dtype=np.bool_)
         return cls(values.reshape(len(kept), len(FEATURES)), measured)
 
-    @classmethod
-    def join(cls, chunks: Iterable["FeatureTable"]) -> "FeatureTable":
-        """One table from its chunks in order, never held twice in memory."""
-        values, measured = bytearray(), bytearray()
-        for chunk in chunks:
-            values += chunk.values.tobytes()
-            measured += chunk.measured.tobytes()
-        return cls(
-            np.frombuffer(values, dtype=np.int32).reshape(-1, len(FEATURES)),
-            np.frombuffer(measured, dtype=np.bool_),
-        )
-
     def select(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The columns with these names, as new floats, of the measured rows only."""
         columns = _columns(names)
