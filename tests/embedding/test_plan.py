@@ -7,6 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
+from puzzlemark.carriers.selection import Selection, select
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.plan import (
@@ -18,6 +19,7 @@ from puzzlemark.embedding.plan import (
     in_order,
     plan,
 )
+from puzzlemark.embedding.survey import Look, survey
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet
@@ -33,6 +35,10 @@ WITHOUT = "def f(one, two):\n    three = one + two\n    return three\n"
 
 def run(path: Path, settings: Settings, key: bytes | None = KEY) -> Plan:
     return plan(open_corpus(path, language="python"), settings, Serial(), order_key=key)
+
+
+def selection_of(path: Path, *, tau: float) -> Selection:
+    return select(survey(open_corpus(path), Look(), Serial()).table, tau=tau)
 
 
 @pytest.fixture
@@ -124,10 +130,12 @@ def test_equal_numbers_are_walked_by_row() -> None:
 def test_the_least_suitable_carry_nothing(corpus_path: Path) -> None:
     settings = Settings(Universal(), tau=0.35, min_rate=0, max_rate=1)
     planned = run(corpus_path, settings)
-    scores = planned.selection.scores
+    selection = selection_of(corpus_path, tau=0.35)
     marked = list(planned.lines)
-    assert scores[marked].min() >= planned.selection.threshold
-    assert planned.kept[BELOW_THRESHOLD] == pytest.approx(0.35 * len(scores), abs=2)
+    assert selection.scores[marked].min() >= selection.threshold
+    assert planned.suitability["threshold"] == selection.threshold
+    assert planned.kept[BELOW_THRESHOLD] == np.count_nonzero(~selection.is_candidate)
+    assert planned.kept[BELOW_THRESHOLD] == pytest.approx(0.35 * len(selection.scores), abs=2)
 
 
 def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
@@ -137,13 +145,14 @@ def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
     planned = run(corpus_path, settings, key=None)
     entries = list(open_corpus(corpus_path).entries())
     most, least = budgets(len(entries), settings)
+    candidates = selection_of(corpus_path, tau=0.2).is_candidate
     expected: dict[int, Mark] = {}
     for attempt, budget, natural in (
         (watermark.plan, most, True),
         (watermark.introduce, least, False),
     ):
         for entry in entries:
-            if len(expected) >= budget or not planned.selection.is_candidate[entry.row]:
+            if len(expected) >= budget or not candidates[entry.row]:
                 continue
             assert entry.code is not None
             if watermark.may_occur(entry.code.encode()) is not natural:

@@ -29,6 +29,11 @@ class Selection:
     tau: float
     details: Mapping[str, float | list[float]]  # what the projection says of itself, for JSON
 
+    def to_json(self) -> dict[str, float | list[float] | None]:
+        """The threshold and the projection's details; None for a number that JSON has not."""
+        threshold = self.threshold if np.isfinite(self.threshold) else None
+        return {"threshold": threshold, **self.details}
+
 
 def select(
     table: FeatureTable,

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.carriers.selection import Selection, select
+from puzzlemark.carriers.selection import select
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.digest import record_digest
 from puzzlemark.embedding.manifest import Carrier
@@ -59,10 +59,13 @@ class Settings:
 
 @dataclass(slots=True)
 class Plan:
-    """Which records carry what, and why the others do not."""
+    """Which records carry what, and why the others do not.
 
-    survey: Survey
-    selection: Selection
+    Of survey and selection it keeps only what the manifest needs: a dataset may be large.
+    """
+
+    before: NDArray[np.void]  # digest of each record
+    suitability: dict[str, Any]  # how candidates were selected
     lines: dict[int, bytes] = field(default_factory=dict)  # row -> line of the manifest
     digests: dict[int, bytes] = field(default_factory=dict)  # row -> digest of the marked record
     counts: Counter[str] = field(default_factory=Counter)
@@ -86,13 +89,13 @@ def plan(
         projection=settings.projection,
         tau=settings.tau,
     )
-    planned = Plan(seen, selection)
+    planned = Plan(seen.digests, selection.to_json())
     candidates = selection.is_candidate
     most, least = budgets(len(seen), settings)
-    walk = _Walk(corpus, settings, engine, planned, progress)
+    walk = _Walk(corpus, settings, engine, planned, seen.names, progress)
     walk.mark(in_order(candidates & seen.may_occur, seen.order), most, introduce=False)
     walk.mark(in_order(candidates & ~seen.may_occur, seen.order), least, introduce=True)
-    _count_kept(planned)
+    _count_kept(planned, seen, candidates)
     return planned
 
 
@@ -121,6 +124,7 @@ class _Walk:
     settings: Settings
     engine: Engine
     planned: Plan
+    names: NDArray[np.int32]  # how many each snippet declares
     progress: Progress
 
     def mark(self, rows: NDArray[np.int64], budget: int, *, introduce: bool) -> None:
@@ -132,7 +136,7 @@ class _Walk:
             size = 256 + math.ceil((budget - len(marks)) / max(success, 0.02) * 1.15)
             chunk = rows[start : start + size]
             # most refusals can be told from the survey, without reading the snippet again
-            able = np.sort(chunk[self.planned.survey.names[chunk] >= self.fewest])
+            able = np.sort(chunk[self.names[chunk] >= self.fewest])
             outcomes = dict(self._attempt(able, introduce=introduce))
             for row in chunk.tolist():
                 if len(marks) >= budget:
@@ -189,15 +193,14 @@ def plan_batch(
     return outcomes
 
 
-def _count_kept(planned: Plan) -> None:
+def _count_kept(planned: Plan, seen: Survey, candidates: NDArray[np.bool_]) -> None:
     """Give every record without a mark one reason, so that the counts add up to the dataset."""
-    table = planned.survey.table
     kept = planned.kept
-    kept.update(planned.survey.unmeasured)
-    below = int(np.count_nonzero(table.measured & ~planned.selection.is_candidate))
+    kept.update(seen.unmeasured)
+    below = int(np.count_nonzero(seen.table.measured & ~candidates))
     if below:
         kept[BELOW_THRESHOLD] += below
-    rest = len(planned.survey) - len(planned.lines) - sum(kept.values())
+    rest = len(seen) - len(planned.lines) - sum(kept.values())
     if rest:
         kept[NOT_NEEDED] += rest
     planned.lines = dict(sorted(planned.lines.items()))

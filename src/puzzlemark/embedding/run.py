@@ -1,6 +1,5 @@
 """Whole runs, from path to path: embed a watermark, apply a manifest, revert it."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -284,7 +283,7 @@ def _header(
     secret: Secret | None,
     mark_name: str | None,
 ) -> Header:
-    digests, selection = planned.survey.digests, planned.selection
+    digests = planned.before
     marked = digests.copy()
     for row, digest in planned.digests.items():
         marked[row] = np.void(digest)
@@ -305,7 +304,7 @@ def _header(
         max_rate=settings.max_rate,
         features=settings.features,
         projection=settings.projection,
-        suitability={"threshold": _finite(selection.threshold), **selection.details},
+        suitability=planned.suitability,
         language=corpus.language,
         columns=asdict(corpus.columns),
         derived=dict(derived),
@@ -320,10 +319,6 @@ def _dataset(digests: NDArray[np.void], files: list[tuple[str, int, str]]) -> Da
     shards = tuple(Shard(name=name, records=n, sha256=sha256) for name, n, sha256 in files)
     digest = corpus_digest(digests.tobytes())
     return Dataset(records=len(digests), digest=digest, shards=shards)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None  # JSON has no NaN
 
 
 def _summary(
