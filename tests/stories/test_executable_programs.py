@@ -20,7 +20,7 @@ import puzzlemark as pm
 
 PYTHON = "exec_python_humaneval.jsonl.gz"
 JAVA = "exec_java_humaneval_x.jsonl.gz"
-FIRST_PREFIXES = ("fixed_prefix:prefix=key", "universal")
+STRATEGIES = ("fixed_prefix:prefix=key", "universal")
 
 RUNNER = """
 public class Runner {
@@ -105,7 +105,7 @@ def keyword_calls_broken(source: str) -> bool:
 
 
 @pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", FIRST_PREFIXES)
+@pytest.mark.parametrize("watermark", STRATEGIES)
 def test_python_programs_pass_their_tests(
     real_data: Path, tmp_path: Path, watermark: str, policy: str
 ) -> None:
@@ -122,7 +122,7 @@ def test_python_programs_pass_their_tests(
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
 @pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", FIRST_PREFIXES)
+@pytest.mark.parametrize("watermark", STRATEGIES)
 def test_java_programs_pass_their_tests(
     real_data: Path, tmp_path: Path, watermark: str, policy: str
 ) -> None:

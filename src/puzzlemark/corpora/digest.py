@@ -18,9 +18,9 @@ def record_digest(id: str, code: str | None) -> bytes:  # noqa: A002
     return state.digest()
 
 
-def corpus_digest(records: bytes | Iterable[bytes]) -> str:
+def corpus_digest(records: bytes | memoryview | Iterable[bytes]) -> str:
     """Hexadecimal SHA-256 of the records' digests in dataset order, concatenated or one by one."""
     state = hashlib.sha256()
-    for piece in (records,) if isinstance(records, bytes) else records:
+    for piece in (records,) if isinstance(records, bytes | memoryview) else records:
         state.update(piece)
     return state.hexdigest()

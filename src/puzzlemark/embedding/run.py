@@ -317,7 +317,7 @@ def _header(
 
 def _dataset(digests: NDArray[np.void], files: list[tuple[str, int, str]]) -> Dataset:
     shards = tuple(Shard(name=name, records=n, sha256=sha256) for name, n, sha256 in files)
-    digest = corpus_digest(digests.tobytes())
+    digest = corpus_digest(digests.view(np.uint8).data)
     return Dataset(records=len(digests), digest=digest, shards=shards)
 
 
