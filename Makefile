@@ -37,7 +37,7 @@ clean:  ## remove environments and caches
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "PuzzleMark needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+		{ echo "PuzzleMark needs Python 3.11 or newer, and '$(PYTHON)' is none; name one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Making $(VENV) and installing PuzzleMark into it (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check $(TORCH) --editable '.[dev$(if $(TORCH),$(comma)hf)]'
