@@ -15,7 +15,7 @@ for key, value in sorted(items.items()):
 """
 
 
-def make_model(folder: Path, seed: int = 0) -> Any:
+def make_model(folder: Path, seed: int = 0, positions: int = 128) -> Any:
     """Two layers, 300 tokens; the folder is what `from_pretrained` expects."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -28,7 +28,7 @@ def make_model(folder: Path, seed: int = 0) -> Any:
         intermediate_size=64,
         num_hidden_layers=2,
         num_attention_heads=4,
-        max_position_embeddings=128,
+        max_position_embeddings=positions,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
         initializer_range=0.5,  # far from uniform, so that prompts matter

@@ -1,6 +1,7 @@
 """A local model's files: where they are, which bytes they hold, and how they are loaded."""
 
 import hashlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ def load(folder: Path, adapter: Path | None, dtype: str) -> tuple[Any, Any, froz
     """Network, tokenizer and the tokens that end a text."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+    from transformers.utils import logging as transformers_logging
+
+    if not sys.stderr.isatty():  # progress is for people
+        transformers_logging.disable_progress_bar()
 
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(folder, **here)
