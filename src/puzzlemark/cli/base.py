@@ -53,6 +53,12 @@ Dataset = Annotated[
     str,
     typer.Argument(metavar="INPUT", help="JSONL, JSONL.gz or Parquet: a file, a folder or a glob."),
 ]
+Tau = Annotated[float, typer.Option(help="Leave out this share of the least suitable snippets.")]
+Features = Annotated[
+    str | None,
+    typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
+]
+Projection = Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands at the output path.")]
 
 

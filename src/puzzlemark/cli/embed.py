@@ -9,10 +9,13 @@ from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
     Dataset,
+    Features,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Projection,
+    Tau,
     Workers,
     print_json,
     print_summary,
@@ -45,20 +48,15 @@ def run(
         Literal["keyed", "dataset"],
         typer.Option(help="Walk carriers in secret order (keyed) or as they stand (dataset)."),
     ] = "keyed",
-    tau: Annotated[
-        float, typer.Option(help="Leave out this share of the least suitable snippets.")
-    ] = 0.35,
+    tau: Tau = 0.35,
     min_rate: Annotated[
         float, typer.Option(help="Bring the prefix into snippets without it up to this rate.")
     ] = 0.01,
     max_rate: Annotated[
         float, typer.Option(help="Never mark more than this share of records.")
     ] = 0.05,
-    features: Annotated[
-        str | None,
-        typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
-    ] = None,
-    projection: Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")] = "pca",
+    features: Features = None,
+    projection: Projection = "pca",
     language: Language = None,
     code_column: CodeColumn = None,
     id_column: IdColumn = None,

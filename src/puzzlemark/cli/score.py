@@ -9,10 +9,14 @@ from rich.markup import escape
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
+    Dataset,
+    Features,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Projection,
+    Tau,
     Workers,
     output_console,
     print_json,
@@ -24,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    dataset: Annotated[
-        str,
-        typer.Argument(metavar="INPUT", help="JSONL, JSONL.gz or Parquet: a file, folder or glob."),
-    ],
+    dataset: Dataset,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Parquet file for features and suitability.")
     ],
@@ -35,14 +36,9 @@ def run(
         Path | None,
         typer.Option(help="SVG of the distribution. [default: OUTPUT with the ending .svg]"),
     ] = None,
-    tau: Annotated[
-        float, typer.Option(help="Leave out this share of the least suitable snippets.")
-    ] = 0.35,
-    features: Annotated[
-        str | None,
-        typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
-    ] = None,
-    projection: Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")] = "pca",
+    tau: Tau = 0.35,
+    features: Features = None,
+    projection: Projection = "pca",
     language: Language = None,
     code_column: CodeColumn = None,
     id_column: IdColumn = None,

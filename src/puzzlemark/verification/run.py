@@ -60,7 +60,8 @@ class Run:
     terms: Terms
     completions: list[dict[str, Answer]]  # for each probe, by the arm's name
     outcomes: list[Outcome]
-    verdict: dict[str, Any]  # verdict.json
+    decision: Verdict
+    verdict: dict[str, Any]  # verdict.json, which holds the decision
 
 
 def verify(
@@ -193,7 +194,8 @@ def _loaded(folder: Path, verdict: dict[str, Any] | None) -> Run:
     answers = transcript.answers
     pairs = list(zip(probes.probes, questions, strict=True))
     outcomes = [outcome_of(probe, requests, answers) for probe, requests in pairs]
-    computed = _verdict(probes, terms, questions, outcomes, answers, transcript.header)
+    decision = _decide(terms.setting(probes), questions, outcomes, answers)
+    computed = _verdict(probes, terms, questions, decision, answers, transcript.header)
     # through JSON and back, so that what was read and what is computed can be compared
     computed = json.loads(json.dumps(computed))
     if verdict is not None and verdict != computed:
@@ -205,7 +207,7 @@ def _loaded(folder: Path, verdict: dict[str, Any] | None) -> Run:
         {name: answers[r.key] for name, r in requests.items() if r.key in answers}
         for requests in questions
     ]
-    return Run(folder, probes, terms, completions, outcomes, computed)
+    return Run(folder, probes, terms, completions, outcomes, decision, computed)
 
 
 def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
@@ -215,23 +217,30 @@ def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
         raise RunError(f"{folder}: the transcript has settings of another version") from exc
 
 
+def _decide(
+    setting: Setting,
+    questions: Sequence[Mapping[str, Request]],
+    outcomes: Sequence[Outcome],
+    answers: Mapping[str, Answer],
+) -> Verdict:
+    asked = [any(r.key in answers for r in requests.values()) for requests in questions]
+    judged = [outcome for outcome, was_asked in zip(outcomes, asked, strict=True) if was_asked]
+    return decide(judged, setting=setting, unasked=len(outcomes) - len(judged))
+
+
 def _verdict(
     probes: ProbeSet,
     terms: Terms,
     questions: Sequence[Mapping[str, Request]],
-    outcomes: list[Outcome],
+    decision: Verdict,
     answers: Mapping[str, Answer],
     header: Mapping[str, Any],
 ) -> dict[str, Any]:
-    setting = terms.setting(probes)
-    asked = [any(r.key in answers for r in requests.values()) for requests in questions]
-    judged = [outcome for outcome, was_asked in zip(outcomes, asked, strict=True) if was_asked]
-    verdict: Verdict = decide(judged, setting=setting, unasked=len(outcomes) - len(judged))
     keys = sorted({r.key for requests in questions for r in requests.values()} & set(answers))
     return {
         "format": FORMAT,
         "version": VERSION,
-        "verdict": verdict.to_json(),
+        "verdict": decision.to_json(),
         "probes": {
             "sha256": probes.digest,
             "pairs": len(probes.probes),
