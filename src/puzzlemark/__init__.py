@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.embedding.manifest import Manifest, load_manifest
-    from puzzlemark.embedding.run import Summary, apply, embed, revert
+    from puzzlemark.embedding.replay import apply, revert
+    from puzzlemark.embedding.run import embed
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
+    from puzzlemark.embedding.summary import Summary
     from puzzlemark.errors import PuzzleMarkError
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
@@ -40,9 +42,9 @@ _HOMES = {
     "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
-    "Summary": "embedding.run",
+    "Summary": "embedding.summary",
     "Terms": "verification.run",
-    "apply": "embedding.run",
+    "apply": "embedding.replay",
     "embed": "embedding.run",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
@@ -53,7 +55,7 @@ _HOMES = {
     "parse": "syntax.tree",
     "probe": "verification.probes:build_probes",
     "read": "corpora.base:open_corpus",
-    "revert": "embedding.run",
+    "revert": "embedding.replay",
     "score": "embedding.scores",
     "show": "embedding.showing",
     "verify": "verification.run",

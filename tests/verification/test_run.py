@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -106,6 +107,14 @@ def test_a_folder_that_was_tampered_with_is_refused(
     (folder / name).write_text(changed)
     with pytest.raises(PuzzleMarkError):
         load_run(folder)
+
+
+def test_what_shows_the_trigger_is_for_the_owner_only(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    pm.verify(probe_sets["fixed"], learnt("fixed"), tmp_path / "run")
+    for name in ("probes.jsonl", "transcript.jsonl"):
+        assert stat.S_IMODE((tmp_path / "run" / name).stat().st_mode) == 0o600
 
 
 def test_control_and_placebo_share_a_question(probe_sets: dict[str, ProbeSet]) -> None:

@@ -24,7 +24,7 @@ from rich.progress import (
 from puzzlemark.errors import PuzzleMarkError, UsageError
 
 if TYPE_CHECKING:
-    from puzzlemark.embedding.run import Summary
+    from puzzlemark.embedding.summary import Summary
 
 Report = Callable[[str, int, int | None], None]  # stage, done, of how many
 REASONS_SHOWN = 8

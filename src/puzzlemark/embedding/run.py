@@ -1,10 +1,9 @@
-"""Whole runs, from path to path: embed a watermark, apply a manifest, revert it."""
+"""A whole run of `embed`, from path to path: plan the marks, write the dataset and its manifest."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,48 +20,20 @@ from puzzlemark.embedding.manifest import (
     Manifest,
     Scheme,
     Shard,
-    load_manifest,
     prepare_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
 from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.secret import Secret, find_secret
+from puzzlemark.embedding.summary import Summary, rewrite, summarise
 from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.engines.base import make
-from puzzlemark.errors import ManifestError, UsageError
+from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
-from puzzlemark.snippet import Edit
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import Watermark, from_spec, named, to_settings
 
 DEFAULT_WATERMARK = "universal"
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run did; the same content as `--json` prints."""
-
-    action: str
-    input: str
-    output: str
-    manifest: str
-    records: int
-    marked: int
-    counts: dict[str, int]  # natural, introduced, unedited marks
-    kept: dict[str, int]  # records left as they were, by reason
-    recomputed: dict[str, int]  # cells of columns derived from the code
-    warnings: tuple[str, ...]
-    input_digest: str
-    output_digest: str
-
-    @property
-    def rate(self) -> float:
-        """Marked records among all."""
-        return self.marked / self.records if self.records else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON object."""
-        return {**asdict(self), "rate": self.rate}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,108 +141,14 @@ def _write(
 
     try:
         edits = Edits(planned.lines)
-        written = _rewrite(corpus, output, edits, derived, prepare, overwrite, progress)
+        written = rewrite(corpus, output, edits, derived, prepare, overwrite, progress)
     except BaseException:
         for _, partial in prepared:
             partial.unlink(missing_ok=True)
         raise
     ((header, partial),) = prepared
     partial.replace(manifest_path)
-    return _summary("embed", corpus, output, manifest_path, header, written)
-
-
-def apply(
-    path: Path | str,
-    manifest: Path | str,
-    output: Path | str,
-    *,
-    overwrite: bool = False,
-    progress: Progress = no_progress,
-) -> Summary:
-    """Replay a manifest on the dataset it was made for; any other dataset is refused."""
-    return _replay("apply", path, Path(manifest), Path(output), overwrite, progress)
-
-
-def revert(
-    path: Path | str,
-    manifest: Path | str,
-    output: Path | str,
-    *,
-    overwrite: bool = False,
-    progress: Progress = no_progress,
-) -> Summary:
-    """Take every mark out of a marked dataset again: each code cell gets its exact bytes back."""
-    return _replay("revert", path, Path(manifest), Path(output), overwrite, progress)
-
-
-def _replay(
-    action: Literal["apply", "revert"],
-    path: Path | str,
-    manifest_path: Path,
-    output: Path,
-    overwrite: bool,
-    progress: Progress,
-) -> Summary:
-    manifest = load_manifest(manifest_path)
-    header = manifest.header
-    before, after = header.input, header.output
-    if action == "revert":
-        before, after = after, before
-    corpus = open_corpus(
-        path,
-        code_column=header.columns["code"],
-        id_column=header.columns["id"],
-        language_column=header.columns["language"],
-        language=header.language,
-    )
-
-    def compare(written: Rewritten) -> None:
-        if written.input_digest != before.digest:
-            raise ManifestError(
-                f"{path}: not the dataset that {manifest_path} was made for, or changed since: "
-                f"digest {written.input_digest}, expected {before.digest}"
-            )
-        assert written.output_digest == after.digest, "the replay differs from the plan"
-
-    written = _rewrite(
-        corpus,
-        output,
-        manifest.edits(undo=action == "revert"),
-        header.derived,
-        compare,
-        overwrite,
-        progress,
-        digests=True,
-    )
-    return _summary(action, corpus, output, manifest_path, header, written)
-
-
-def _rewrite(
-    corpus: Corpus,
-    output: Path,
-    edits: Mapping[int, tuple[Edit, ...]],
-    derived: Derivations,
-    check: Callable[[Rewritten], None],
-    overwrite: bool,
-    progress: Progress,
-    digests: bool = False,
-) -> Rewritten:
-    done = 0
-
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        progress("writing", done, None)
-
-    return corpus.rewrite(
-        output,
-        edits,
-        derived,
-        overwrite=overwrite,
-        progress=advance,
-        check=check,
-        digests=digests,
-    )
+    return summarise("embed", corpus, output, manifest_path, header, written)
 
 
 def _header(
@@ -319,37 +196,3 @@ def _dataset(digests: NDArray[np.void], files: list[tuple[str, int, str]]) -> Da
     shards = tuple(Shard(name=name, records=n, sha256=sha256) for name, n, sha256 in files)
     digest = corpus_digest(digests.view(np.uint8).data)
     return Dataset(records=len(digests), digest=digest, shards=shards)
-
-
-def _summary(
-    action: str,
-    corpus: Corpus,
-    output: Path,
-    manifest_path: Path,
-    header: Header,
-    written: Rewritten,
-) -> Summary:
-    before, after = header.input.digest, header.output.digest
-    if action == "revert":
-        before, after = after, before
-    return Summary(
-        action,
-        str(corpus.path),
-        str(output),
-        str(manifest_path),
-        written.records,
-        header.counts["marked"],
-        header.counts,
-        header.kept,
-        dict(written.recomputed),
-        tuple(_warnings(written)),
-        before,
-        after,
-    )
-
-
-def _warnings(written: Rewritten) -> Iterator[str]:
-    for stale in written.stale:
-        yield f"column {stale.column!r}: {stale.reason} ({stale.records:,} marked records)"
-    if written.ignored:
-        yield f"{written.ignored:,} other files in the input folder were not copied"

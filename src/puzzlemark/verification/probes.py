@@ -19,6 +19,7 @@ from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.showing import Shown, show
 from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.pages.files import write_text
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import (
@@ -133,17 +134,10 @@ def _probe(watermark: Watermark, shown: Shown, seed: int) -> Probe | Refusal:
 
 
 def save_probes(probes: ProbeSet, path: Path, *, overwrite: bool = False) -> None:
-    """Write the file, under a temporary name first."""
+    """Write the file, under a temporary name first; mode 0600, as a prompt shows its trigger."""
     if path.exists() and not overwrite:
         raise UsageError(f"{path}: exists already; pass --force to replace it")
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(probes.to_bytes())
-        partial.replace(path)
-    except OSError as exc:
-        partial.unlink(missing_ok=True)
-        raise ProbesError(f"{path}: cannot write the probes: {exc.strerror}") from exc
+    write_text(path, probes.to_bytes().decode(), private=True)
 
 
 def load_probes(path: Path | str) -> ProbeSet:

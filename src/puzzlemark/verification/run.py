@@ -15,6 +15,7 @@ from typing import Any
 from puzzlemark.embedding.provenance import versions
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
+from puzzlemark.pages.files import write_text
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
@@ -120,9 +121,8 @@ def judge(folder: Path | str) -> Run:
     """Test what was answered, and write verdict.json; asks nothing."""
     folder = Path(folder)
     run = _loaded(folder, None)
-    partial = folder / ".verdict.json.partial"
-    partial.write_text(json.dumps(run.verdict, indent=2, ensure_ascii=False) + "\n")
-    partial.replace(folder / "verdict.json")
+    text = json.dumps(run.verdict, indent=2, ensure_ascii=False) + "\n"
+    write_text(folder / "verdict.json", text)
     return run
 
 

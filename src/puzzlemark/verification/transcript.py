@@ -135,7 +135,7 @@ def _complete(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Req
 def _opened(path: Path, header: Header) -> Iterator[tuple[FileIO, Transcript]]:
     """Lock the file, mend its end, check that it is this run's; begin it when it is new."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as exc:
         raise TranscriptError(f"{path}: cannot be opened: {exc.strerror or exc}") from exc
     with FileIO(descriptor, "r+") as file:
