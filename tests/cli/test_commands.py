@@ -150,11 +150,15 @@ def test_code_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:
     assert output.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_an_interrupted_run_leaves_nothing_behind(corpus_path: Path, tmp_path: Path) -> None:
     big, output = tmp_path / "big.jsonl", tmp_path / "m.jsonl"
-    big.write_bytes(corpus_path.read_bytes() * 40)
+    big.write_bytes(corpus_path.read_bytes() * 200)
     process = start(["embed", big, "-o", output, "--workers", "2"])
-    time.sleep(2.5)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(children.read_text().split()) < 3:  # two workers, and the one who tidies up
+        assert process.poll() is None
+        time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 
 from puzzlemark.engines.base import Batch, Result
 from puzzlemark.errors import PuzzleMarkError
@@ -33,7 +34,8 @@ class Processes:
         waiting: deque[Future[Result]] = deque()
         try:
             for batch in batches:
-                waiting.append(self._pool.submit(function, batch))
+                with _interrupts_held():  # this may start a worker, which inherits the hold
+                    waiting.append(self._pool.submit(function, batch))
                 if len(waiting) > _AHEAD * self.workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -51,9 +53,27 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
 
 
+# Ctrl-C reaches the whole group of processes; the parent alone decides what to do about it.
+
+
 def _ignore_interrupts() -> None:
-    # Ctrl-C reaches the whole group; the parent alone decides what to do about it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block; a process started in it never sees one.
+
+    Without this a worker that is still importing would answer with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 ENGINE = Processes
