@@ -25,8 +25,18 @@ def run(*words: str | Path) -> Result:
 def start(words: Sequence[str | Path]) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "puzzlemark", *map(str, words)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts() -> None:
+    # a shell that started the tests in the background has told them, and us, to ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_embed_revert_and_apply_as_the_readme_spells_them(

@@ -6,6 +6,7 @@ that asks for several workers therefore needs the usual `if __name__ == "__main_
 
 import multiprocessing
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from puzzlemark.engines.base import Batch, Result
 from puzzlemark.errors import PuzzleMarkError
 
+_HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
 _AHEAD = 3  # batches in flight for each worker: enough to keep it busy, few enough to stay small
 
 
@@ -64,16 +66,22 @@ def _ignore_interrupts() -> None:
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C waits until the end of the block; a process started in it never sees one.
 
-    Without this a worker that is still importing would answer with a traceback.
+    Otherwise a worker that is just being started would answer with a traceback.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread gets interrupts
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if _HAS_MASKS else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if came and callable(handler):
+            handler(signal.SIGINT, None)
 
 
 ENGINE = Processes
