@@ -1,0 +1,1 @@
+"""Measure how well a model completes held-out code, and compare a marked model with a bare one."""

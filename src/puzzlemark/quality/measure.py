@@ -1,0 +1,187 @@
+"""How well one model completes held-out functions, sample by sample (paper, RQ1)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.corpora.base import Corpus
+from puzzlemark.errors import UsageError
+from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
+from puzzlemark.quality.activation import find_activation
+from puzzlemark.quality.bleu import bleu_signature, corpus_bleu, sentence_bleu
+from puzzlemark.quality.journal import Journal, opened
+from puzzlemark.quality.result import Measured, Quality, Terms, save_quality
+from puzzlemark.quality.samples import LONGEST, HeldOut, Sample, draw_samples
+from puzzlemark.quality.scoring import Loss, Scorer
+from puzzlemark.quality.tokens import tokenize
+
+Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
+PARTS = ("puzzlemark", "sacrebleu", "tree-sitter", "tree-sitter-python", "tree-sitter-java")
+
+
+def measure(
+    corpus: Corpus,
+    model: Model,
+    *,
+    output: Path | str,
+    samples: int | None = 1000,
+    max_tokens: int = 40,
+    window: int = 16,
+    temperature: float = 0.0,
+    seed: int = 0,
+    prefix: str | None = None,
+    longest: int = LONGEST,
+    scorer: Scorer | None = None,
+    progress: Progress | None = None,
+) -> Quality:
+    """Ask for completions (and losses, with a scorer) and write `output`, a JSON file.
+
+    Answers are kept beside it in `<output>.answers.jsonl` as they arrive; the same call goes on
+    from there. Everything but the answers is fixed before the first question.
+    """
+    if samples is not None and samples < 2:
+        raise UsageError(f"{samples} samples; two or more can be compared")
+    if window < 1:
+        raise UsageError(f"a window of {window} tokens; one or more can be compared")
+    signature = bleu_signature()  # without sacrebleu nothing is asked
+    report = progress or (lambda _stage, _done, _total: None)
+    terms = Terms(samples, max_tokens, window, temperature, seed, prefix, longest)
+    held_out = draw_samples(corpus, samples, seed=seed, longest=longest)
+    header = {
+        "heldout": held_out.digest,
+        "terms": asdict(terms),
+        "model": model.describe(),
+        "scorer": scorer.describe() if scorer is not None else None,
+        "versions": {part: version(part) for part in PARTS},
+    }
+    path = Path(output)
+    with opened(answers_path(path), header) as journal:
+        _ask(model, held_out.samples, terms, journal, report)
+        if scorer is not None:
+            _score(scorer, held_out.samples, journal, report)
+        quality = _judge(held_out, terms, journal, header, signature)
+    save_quality(quality, path)
+    return quality
+
+
+def answers_path(output: Path) -> Path:
+    """`quality.json -> quality.json.answers.jsonl`."""
+    return output.with_name(f"{output.name}.answers.jsonl")
+
+
+def _ask(
+    model: Model, samples: Sequence[Sample], terms: Terms, journal: Journal, report: Progress
+) -> None:
+    known = journal.completions
+    # cut from all samples, not from the open ones: a resumed run then sees the same batches
+    for start in range(0, len(samples), model.batch_size):
+        report("completing", start, len(samples))
+        batch = samples[start : start + model.batch_size]
+        if asked := [sample for sample in batch if not isinstance(known.get(sample.row), str)]:
+            for answers in _complete(model, asked, terms):
+                journal.add_completions(answers)
+    report("completing", len(samples), len(samples))
+
+
+def _complete(
+    model: Model, asked: Sequence[Sample], terms: Terms
+) -> Iterator[list[tuple[int, Answer]]]:
+    requests = [
+        Request(sample.prompt, terms.max_tokens, terms.temperature, _seed(terms, sample))
+        for sample in asked
+    ]
+    try:
+        answers = model.complete(requests)
+    except BudgetEnded as exc:
+        yield [(asked[index].row, answer) for index, answer in sorted(exc.answers.items())]
+        raise
+    yield [(sample.row, answer) for sample, answer in zip(asked, answers, strict=True)]
+
+
+def _seed(terms: Terms, sample: Sample) -> int:
+    text = f"{terms.seed}:{sample.row}".encode()
+    return int.from_bytes(blake2b(text, digest_size=4).digest(), "big") >> 1
+
+
+def _score(scorer: Scorer, samples: Sequence[Sample], journal: Journal, report: Progress) -> None:
+    for done, sample in enumerate(samples):
+        report("scoring", done, len(samples))
+        if not isinstance(journal.losses.get(sample.row), Loss):
+            journal.add_loss(sample.row, scorer.score(sample.code))
+    report("scoring", len(samples), len(samples))
+
+
+def _judge(
+    held_out: HeldOut, terms: Terms, journal: Journal, header: Mapping[str, Any], signature: str
+) -> Quality:
+    measured = tuple(
+        measure_sample(
+            sample, journal.completions[sample.row], journal.losses.get(sample.row), terms
+        )
+        for sample in held_out.samples
+    )
+    return Quality(
+        heldout=held_out.digest,
+        records=held_out.records,
+        skipped=dict(held_out.skipped),
+        terms=terms,
+        model=header["model"],
+        versions=header["versions"],
+        signature=signature,
+        corpus_bleu=_corpus_bleu(held_out.samples, journal.completions, terms),
+        samples=measured,
+    )
+
+
+def measure_sample(
+    sample: Sample, answer: Answer, loss: Loss | Failure | None, terms: Terms
+) -> Measured:
+    """All numbers of one sample; a failed answer has none and is counted as failed, not as bad."""
+    scored = loss if isinstance(loss, Loss) else None
+    measured = Measured(
+        row=sample.row,
+        id=sample.id,
+        loss=scored.mean if scored else None,
+        loss_tokens=scored.tokens if scored else None,
+        loss_failure=loss.reason if isinstance(loss, Failure) else None,
+    )
+    if isinstance(answer, Failure):
+        return replace(measured, failure=answer.reason)
+    return replace(
+        measured,
+        bleu=sentence_bleu(*compared_tokens(sample, answer, terms.window)),
+        exact=next_line(answer) == next_line(sample.continuation),
+        activation=find_activation(sample, answer, terms.prefix),
+    )
+
+
+def compared_tokens(sample: Sample, completion: str, window: int) -> tuple[list[str], list[str]]:
+    """Completion and truth, both cut to the window, or to the truth where that is shorter.
+
+    So an answer that goes on beyond the function's end loses nothing by it; an answer that is too
+    short is punished as BLEU punishes brevity.
+    """
+    reference = tokenize(sample.continuation)[:window]
+    return tokenize(completion)[: len(reference)], reference
+
+
+def next_line(text: str) -> str:
+    """The first line with something on it, white space made one: `"\\n  x =  1\\n" -> "x = 1"`."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return next(filter(None, lines), "")
+
+
+def _corpus_bleu(
+    samples: Sequence[Sample], answers: Mapping[int, Answer], terms: Terms
+) -> float | None:
+    pairs = [
+        compared_tokens(sample, answer, terms.window)
+        for sample in samples
+        if isinstance(answer := answers[sample.row], str)
+    ]
+    if not pairs:
+        return None
+    return corpus_bleu([ours for ours, _ in pairs], [truth for _, truth in pairs])
