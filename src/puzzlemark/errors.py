@@ -10,6 +10,9 @@ PuzzleMarkError
 ├── UnsafeRename            a rename could change behaviour
 ├── ProbesError, RunError   verification: files that cannot be used   (verification/)
 ├── TranscriptError         a transcript that cannot be used          (verification/transcript.py)
+├── TrainingError           a training that cannot go on              (training/checkpoints.py)
+├── QualityError            qualities that cannot be compared         (quality/)
+│                           beside it JournalError, MetricError
 └── ModelError              a model that cannot be opened or reached  (models/base.py)
     └── BudgetEnded         the budget of requests is spent
 """

@@ -11,7 +11,7 @@ from puzzlemark.models.base import ModelError
 PATTERNS = ("*.safetensors", "*.bin", "*.json", "*.model", "*.txt", "*.jinja")
 # How vocabularies spell a space at the start of a token: byte-level BPE, SentencePiece, bytes.
 SPACED = ("\u0120", "\u2581", "<0x20>", " ")
-IGNORED = frozenset({"training_args.bin", "optimizer.bin", "trainer_state.json"})
+IGNORED = frozenset({"training.json", "training_args.bin", "optimizer.bin", "trainer_state.json"})
 
 
 def find_folder(name: str, download: bool) -> Path:

@@ -1,0 +1,1 @@
+"""Fine-tuning a causal language model on a corpus; start at `run`."""

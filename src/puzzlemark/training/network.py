@@ -1,0 +1,152 @@
+"""The network that is trained: loading it, freezing what stays, saving it as an ordinary folder."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.errors import UsageError
+from puzzlemark.models._weights import find_folder
+from puzzlemark.models.base import ModelError
+from puzzlemark.models.fetching.run import default_folder
+from puzzlemark.training.documents import Encode
+from puzzlemark.training.recipes.base import Recipe
+
+GENERATION = "generation_config.json"
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+def find_base(base: str) -> Path:
+    """A folder, the name of a model that was fetched, or one in the local cache of the hub."""
+    if not Path(base).is_dir() and default_folder(base).is_dir():
+        return default_folder(base)
+    try:
+        folder = find_folder(base, download=False)
+    except ModelError as exc:
+        raise ModelError(
+            f"{base}: neither a folder nor a model in a local cache; a training downloads "
+            "nothing, so name a folder, or get a model: puzzlemark model fetch smollm2"
+        ) from exc
+    if (folder / "adapter_config.json").exists():
+        raise ModelError(f"{base}: is an adapter; merge it into its model, and train that")
+    return folder
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The base model's own."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, **LOCAL)
+    except (OSError, ValueError, KeyError) as exc:
+        raise ModelError(f"{folder}: its tokenizer cannot be loaded: {_first_line(exc)}") from exc
+
+
+def encoder(tokenizer: Any) -> Encode:
+    """Snippets to tokens, begun as a prompt is, each closed by one end-of-text."""
+    end = tokenizer.eos_token_id
+
+    def encode(codes: list[str]) -> list[list[int]]:
+        documents: list[list[int]] = tokenizer(codes, verbose=False)["input_ids"]
+        if end is None:
+            return documents
+        # some tokenizers close a text themselves
+        return [ids if ids[-1:] == [end] else [*ids, end] for ids in documents]
+
+    return encode
+
+
+def load_network(folder: Path, name: str, recipe: Recipe) -> Any:
+    """The base model in float32, with gradients where the recipe trains."""
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # it would write into ours
+    try:
+        network = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **LOCAL)
+    except (OSError, ValueError, KeyError, SafetensorError) as exc:
+        raise ModelError(f"{folder}: cannot be loaded: {_first_line(exc)}") from exc
+    longest = getattr(network.config, "max_position_embeddings", None)
+    if longest and recipe.max_tokens > longest:
+        raise UsageError(f"--max-tokens {recipe.max_tokens}: the model takes at most {longest}")
+    if recipe.gradient_checkpointing:
+        network.gradient_checkpointing_enable({"use_reentrant": False})
+    return _open(network, recipe, name).to(recipe.device).train()
+
+
+def trainable(network: Any) -> dict[str, Any]:
+    """The parameters that change, by name."""
+    return {name: each for name, each in network.named_parameters() if each.requires_grad}
+
+
+def save_network(network: Any, tokenizer: Any, base: Path, folder: Path) -> None:
+    """A folder that `from_pretrained` takes: a model, or an adapter for the base."""
+    if hasattr(network, "peft_config"):
+        # embeddings are never trained: looking whether they were asks the hub
+        network.save_pretrained(folder, save_embedding_layers=False)
+        (folder / "README.md").unlink(missing_ok=True)  # a form, not filled in
+    else:
+        _save_whole(network, base, folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _save_whole(network: Any, base: Path, folder: Path) -> None:
+    from transformers import GenerationConfig
+
+    # the base's own file goes along as it is: some that can be loaded may not be saved
+    network.generation_config = GenerationConfig()
+    network.save_pretrained(folder)
+    (folder / GENERATION).unlink(missing_ok=True)
+    if (base / GENERATION).exists():
+        shutil.copyfile(base / GENERATION, folder / GENERATION)
+
+
+def _open(network: Any, recipe: Recipe, name: str) -> Any:
+    """Let gradients into the part that is trained, and into nothing else."""
+    if recipe.part == "lora":
+        return _adapt(network, recipe, name)
+    if recipe.part == "top":
+        network.requires_grad_(False)
+        layers = _layers(network)
+        if recipe.layers > len(layers):
+            raise UsageError(f"--layers {recipe.layers}: the model has {len(layers)}")
+        for layer in layers[-recipe.layers :]:
+            layer.requires_grad_(True)
+    return network
+
+
+def _layers(network: Any) -> Any:
+    """The list of blocks, whatever the architecture calls it."""
+    import torch
+
+    depth = network.config.get_text_config().num_hidden_layers
+    for module in network.modules():
+        if isinstance(module, torch.nn.ModuleList) and len(module) == depth:
+            return module
+    raise ModelError("the model has no list of layers; pass --part all or --part lora")
+
+
+def _adapt(network: Any, recipe: Recipe, name: str) -> Any:
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError as exc:
+        raise ModelError("peft is not installed: pip install 'puzzlemark[train]'") from exc
+    config = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
+        target_modules=list(recipe.targets) or "all-linear",
+    )
+    try:
+        adapted = get_peft_model(network, config)
+    except ValueError as exc:  # no module has such a name
+        raise UsageError(f"--targets {','.join(recipe.targets)}: {_first_line(exc)}") from exc
+    # its own name: where the base lies on this machine is nobody's business
+    adapted.peft_config["default"].base_model_name_or_path = name
+    return adapted
+
+
+def _first_line(exc: Exception) -> str:
+    return (str(exc).splitlines() or [type(exc).__name__])[0]

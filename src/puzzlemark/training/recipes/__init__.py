@@ -1,0 +1,1 @@
+"""Recipes: one file per named way to train."""

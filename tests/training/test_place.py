@@ -1,0 +1,53 @@
+"""Which device and arithmetic `auto` means."""
+
+from pathlib import Path
+
+import pytest
+
+from puzzlemark.errors import UsageError
+from puzzlemark.training import place
+from puzzlemark.training.recipes.base import Recipe
+
+
+@pytest.mark.parametrize(
+    ("flags", "has_it"),
+    [
+        ("fpu avx2 avx512f", False),  # without the unit of its own it is emulated, and slow
+        ("fpu avx512f avx512_bf16 amx_int8", True),
+        ("fpu amx_bf16", True),
+        ("asimd bf16 i8mm", True),
+    ],
+)
+def test_a_processor_says_whether_it_multiplies_bfloat16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, has_it: bool
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(place, "CPU_FILE", tmp_path / "cpuinfo")
+    assert place.cpu_has_bfloat16() is has_it
+
+
+def test_a_machine_that_does_not_say_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "CPU_FILE", tmp_path / "missing")
+    assert not place.cpu_has_bfloat16()
+
+
+@pytest.mark.parametrize(("has_it", "dtype"), [(True, "bfloat16"), (False, "float32")])
+def test_auto_is_settled_by_the_processor_and_a_choice_is_kept(
+    monkeypatch: pytest.MonkeyPatch, has_it: bool, dtype: str
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train: torch")
+    monkeypatch.setattr(place, "cpu_has_bfloat16", lambda: has_it)
+    assert place.settle(Recipe(device="cpu")).dtype == dtype
+    assert place.settle(Recipe(device="cpu", dtype="float32")).dtype == "float32"
+    assert place.settle(Recipe(device="cpu", threads=3)).threads == 3
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train: torch")
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(UsageError, match="--device cuda: this machine has none"):
+        place.settle(Recipe(device="cuda"))
+    assert place.default_recipe() == "cpu"
