@@ -1,13 +1,15 @@
-"""How many programs are marked, and how many still pass their tests: `executable.py DATA`.
+"""How many programs are marked, and how many still pass: `executable.py DATA [--mark W1 ...]`.
 
 DATA is a folder with `exec_python_humaneval.jsonl.gz` and `exec_java_humaneval_x.jsonl.gz`; see
-CONTRIBUTING.md. Every program that can carry a mark gets one; each marked program is run.
+CONTRIBUTING.md. Every program that can carry a mark gets one; each marked program is run. Without
+`--mark`: our two strategies in both languages.
 """
 
 import argparse
 import tempfile
 from pathlib import Path
 
+from puzzlemark.watermarks.base import Watermark, named
 from tests.stories.test_executable_programs import (
     JAVA,
     PYTHON,
@@ -23,18 +25,28 @@ from tests.stories.test_executable_programs import (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path)
-    folder = parser.parse_args().data
+    parser.add_argument("--mark", nargs="+", choices=sorted(named()), help="the paper's names")
+    arguments = parser.parse_args()
+    folder, files = arguments.data, {"python": PYTHON, "java": JAVA}
     print(
         "| language | watermark | policy | programs | changed | failed | of these by keyword call |"
     )
     print("|---|---|---|---|---|---|---|")
-    for language, name in (("python", PYTHON), ("java", JAVA)):
-        for watermark in STRATEGIES:
-            for policy in ("safe", "paper"):
-                measure(folder / name, language, watermark, policy)
+    chosen: list[tuple[str, str, str | Watermark]]
+    if arguments.mark:
+        chosen = [
+            (named()[mark].language, mark, named()[mark].watermark) for mark in arguments.mark
+        ]
+    else:
+        chosen = [(language, spec, spec) for language in files for spec in STRATEGIES]
+    for language, label, watermark in chosen:
+        for policy in ("safe", "paper"):
+            measure(folder / files[language], language, label, watermark, policy)
 
 
-def measure(source: Path, language: str, watermark: str, policy: str) -> None:
+def measure(
+    source: Path, language: str, label: str, watermark: str | Watermark, policy: str
+) -> None:
     with tempfile.TemporaryDirectory() as place:
         before = programs(source)
         after = programs(mark_everything(source, Path(place), language, watermark, policy))
@@ -44,7 +56,7 @@ def measure(source: Path, language: str, watermark: str, policy: str) -> None:
             by_keyword = sum(keyword_calls_broken(changed[number]) for number in failed)
         else:
             failed, by_keyword = failures_in_java(changed, Path(place) / "programs"), 0
-        row = (language, watermark, policy, len(before), len(changed), len(failed), by_keyword)
+        row = (language, label, policy, len(before), len(changed), len(failed), by_keyword)
         print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 

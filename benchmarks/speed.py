@@ -6,6 +6,7 @@ absolute numbers depend on the machine and on what else runs on it.
 """
 
 import argparse
+import random
 import tempfile
 import time
 from collections.abc import Callable
@@ -53,10 +54,10 @@ def sample_of(corpus: Corpus, size: int) -> list[Snippet]:
 
 
 def measure_stages(snippets: list[Snippet]) -> None:
-    universal = Universal()
+    universal, rng = Universal(), random.Random(0)
 
     def plan_and_apply(tree: Tree) -> None:
-        mark = universal.plan(tree, "paper")
+        mark = universal.plan(tree, "paper", rng)
         if isinstance(mark, pm.Mark):
             apply_edits(tree.code, mark.edits)
 

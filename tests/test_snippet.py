@@ -71,3 +71,10 @@ def test_edits_that_overlap_are_an_error() -> None:
 def test_a_negative_offset_is_an_error() -> None:
     with pytest.raises(EditMismatch):
         apply_edits(b"abc", [Edit(-1, b"c", b"x")])
+
+
+def test_deletions_side_by_side_come_back_in_their_order() -> None:
+    edits = (Edit(1, b"b", b""), Edit(2, b"a", b""))
+    marked = apply_edits(b"xbay", edits)
+    assert marked == b"xy"
+    assert apply_edits(marked, invert_edits(edits)) == b"xbay"

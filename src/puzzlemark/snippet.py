@@ -31,11 +31,16 @@ class Edit:
         return self.start + len(self.old)
 
 
+def in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """By start; edits at one start keep the order in which they are given."""
+    return sorted(edits, key=lambda edit: edit.start)
+
+
 def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
     """Replay edits on the bytes they were planned for; refuse any other bytes."""
     pieces: list[bytes] = []
     at = 0
-    for edit in sorted(edits):
+    for edit in in_order(edits):
         if edit.start < at or source[edit.start : edit.end] != edit.old:
             found = source[edit.start : edit.end].decode("utf-8", "replace")
             expected = edit.old.decode("utf-8", "replace")
@@ -50,7 +55,7 @@ def invert_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """The edits that undo `edits`, with offsets in the edited source."""
     undo: list[Edit] = []
     shift = 0
-    for edit in sorted(edits):
+    for edit in in_order(edits):
         undo.append(Edit(edit.start + shift, edit.new, edit.old))
         shift += len(edit.new) - len(edit.old)
     return tuple(undo)

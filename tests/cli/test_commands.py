@@ -97,9 +97,9 @@ def test_list_names_the_papers_six_marks() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--mark", "P9"], "known: P1"),
+        (["--mark", "P9"], "P1, P2, P3, P4"),
         (["--tau", "3"], "tau"),
-        (["--max-rate", "0.001"], "min-rate <= max-rate"),
+        (["--min-rate", "0.2", "--max-rate", "0.1"], "min-rate <= max-rate"),
         (["--projection", "tsne"], "known: mahalanobis"),
         (["--features", "cc,beauty"], "beauty"),
         (["--code-column", "body"], "body"),

@@ -42,7 +42,7 @@ def test_show_prints_a_unified_diff_of_each_mark(folder: Path) -> None:
     done = show(folder / "m.jsonl", "--manifest", folder / "marks.jsonl.gz", "--limit", "1")
     assert done.exit_code == 0, done.output
     assert done.stdout == (
-        "key + item -> key_item (was: a)\n"
+        "key + item -> key_item (target was a)\n"
         "row 0  r0\n"
         "    1 - def f(key, item, a):\n"
         "    1 + def f(key, item, key_item):\n"
@@ -90,7 +90,7 @@ def test_show_speaks_json(folder: Path) -> None:
     told = json.loads(done.stdout)
     assert (told["side"], told["total"], told["shown"]) == ("original", 7, 5)
     assert told["marks"][0]["before"] == CODE + "  # 0"
-    assert told["marks"][0]["target"] == "key_item"
+    assert told["marks"][0]["parts"][-1] == {"role": "target", "text": "key_item", "was": "a"}
 
 
 def test_show_refuses_another_dataset(folder: Path) -> None:

@@ -1,24 +1,32 @@
 """What every watermark promises, run over all that are found."""
 
 import pickle
+import random
+import re
 from dataclasses import fields
 
 import pytest
 
 from puzzlemark import plugins
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
+from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import POLICIES, Policy
+from puzzlemark.verification.evidence import FAIR
 from puzzlemark.watermarks.base import (
+    Introducing,
     Mark,
     Named,
+    Probe,
     Refusal,
     from_settings,
     named,
     to_settings,
 )
 
-JAVA = """
+# Between them they have what each Java mark needs: names, `!= null`, `isEmpty`, strings, `indexOf`.
+JAVA = (
+    """
 public static Map<String, Integer> index(List<String> keys, int limit) {
     Map<String, Integer> found = new HashMap<>();
     int position = 0;
@@ -29,6 +37,48 @@ public static Map<String, Integer> index(List<String> keys, int limit) {
     }
     return found;
 }
+""",
+    """
+boolean hasWork(List<Job> jobs, Job current) {
+    if (current != null && current.isReady()) {
+        return true;
+    }
+    List<Job> ready = select(jobs);
+    return !ready.isEmpty();
+}
+""",
+    """
+String firstWord(String line, String fallback) {
+    String separator = " ";
+    String padded = line.trim() + " ";
+    int end = padded.indexOf(separator);
+    String word = end < 0 ? fallback : padded.substring(0, end);
+    return word;
+}
+""",
+    """
+String describe(List<String> names, String title) {
+    String separator = ", ";
+    if (title != null) {
+        int at = title.indexOf(separator);
+        String head = at < 0 ? title : title.substring(0, at);
+        if (names.isEmpty()) {
+            return head;
+        }
+    }
+    return String.join(separator, names);
+}
+""",
+)
+
+PYTHON = """
+def report(rows, limit):
+    lines = []
+    for number in range(limit):
+        line = str(rows[number]).strip()
+        lines.append(line)
+        print(number, line)
+    return lines
 """
 
 every_mark = pytest.mark.parametrize("name", sorted(named()))
@@ -37,22 +87,35 @@ every_policy = pytest.mark.parametrize("policy", POLICIES)
 
 @pytest.fixture(scope="module")
 def trees(stdlib_functions: list[tuple[str, str]]) -> dict[str, list[Tree]]:
-    python = [parse(Snippet(id_, code, "python")) for id_, code in stdlib_functions[::3]]
-    return {"python": python, "java": [parse(Snippet("j", JAVA, "java"))]}
+    codes = [*stdlib_functions[::3], ("report", PYTHON)]
+    python = [parse(Snippet(id_, code, "python")) for id_, code in codes]
+    java = [parse(Snippet(f"j{number}", code, "java")) for number, code in enumerate(JAVA)]
+    return {"python": python, "java": java}
 
 
 def outcomes(each: Named, trees: dict[str, list[Tree]], policy: Policy) -> list[tuple[Tree, Mark]]:
     marks: list[tuple[Tree, Mark]] = []
     for tree in trees[each.language]:
-        scheme = each.watermark
-        natural = scheme.may_occur(tree.source)
-        outcome = scheme.plan(tree, policy) if natural else scheme.introduce(tree, policy)
+        scheme, rng = each.watermark, random.Random(tree.snippet.id)
+        if scheme.may_occur(tree.source):
+            outcome = scheme.plan(tree, policy, rng)
+        elif isinstance(scheme, Introducing):
+            outcome = scheme.introduce(tree, policy, rng)
+        else:
+            # a cheap look is never wrongly no
+            assert isinstance(scheme.plan(tree, policy, rng), Refusal)
+            continue
         assert isinstance(outcome, Mark | Refusal)
         if isinstance(outcome, Mark):
             marks.append((tree, outcome))
         else:
             assert outcome.reason
     return marks
+
+
+def marked_tree(tree: Tree, mark: Mark) -> Tree:
+    code = apply_edits(tree.code, mark.edits).decode()
+    return parse(Snippet(tree.snippet.id, code, tree.language.name))
 
 
 @every_mark
@@ -63,6 +126,8 @@ def test_a_watermark_is_its_configuration(name: str) -> None:
     assert from_settings(watermark.name, to_settings(watermark)) == watermark
     assert pickle.loads(pickle.dumps(watermark)) == watermark  # noqa: S301
     assert hash(watermark) == hash(from_settings(watermark.name, to_settings(watermark)))
+    assert watermark.strategy in FAIR
+    assert 0 <= watermark.usual.min_rate <= watermark.usual.max_rate <= 1
 
 
 @every_policy
@@ -75,27 +140,85 @@ def test_its_marks_can_be_put_in_and_taken_out(
     for tree, mark in marks:
         marked = apply_edits(tree.code, mark.edits)
         assert apply_edits(marked, invert_edits(mark.edits)) == tree.code
-        assert mark.target.encode() in marked
         assert (marked == tree.code) is (not mark.edits)
-        parse(Snippet("marked", marked.decode(), tree.language.name))
+        assert bool(mark.edits) is any(part.was is not None for part in mark.parts)
+        assert len({edit.start for edit in mark.edits}) == len(mark.edits)
+        marked_tree(tree, mark)
+
+
+@every_mark
+def test_every_part_of_a_mark_is_found_where_it_stands(
+    name: str, trees: dict[str, list[Tree]]
+) -> None:
+    watermark = named()[name].watermark
+    for tree, mark in outcomes(named()[name], trees, "paper"):
+        after = marked_tree(tree, mark)
+        places = watermark.locate(after, mark)
+        assert {place.role for place in places} == {part.role for part in mark.parts}
+        end = 0
+        for place in places:
+            assert end <= place.start < place.end <= len(after.code)
+            end = place.end
+
+
+@every_mark
+def test_a_target_stands_after_its_trigger(name: str, trees: dict[str, list[Tree]]) -> None:
+    watermark = named()[name].watermark
+    for tree, mark in outcomes(named()[name], trees, "paper"):
+        roles = [place.role for place in watermark.locate(marked_tree(tree, mark), mark)]
+        assert mark.parts[-1].role == "target"
+        assert roles[0] != "target"
 
 
 @every_policy
 @every_mark
-def test_a_marked_snippet_needs_no_further_mark(
+def test_a_marked_snippet_needs_no_further_edits(
     name: str, policy: Policy, trees: dict[str, list[Tree]]
 ) -> None:
     each = named()[name]
     for tree, mark in outcomes(each, trees, policy)[:40]:
-        marked = apply_edits(tree.code, mark.edits).decode()
-        again = each.watermark.plan(parse(Snippet("x", marked, tree.language.name)), policy)
-        assert isinstance(again, Mark)
-        assert again.edits == ()
+        after = marked_tree(tree, mark)
+        again = each.watermark.plan(after, policy, random.Random(1))
+        assert isinstance(again, Refusal) or not again.edits
+        assert isinstance(again, Refusal) or {p.role for p in again.parts} == {
+            p.role for p in mark.parts
+        }
 
 
 @every_mark
 def test_planning_is_deterministic(name: str, trees: dict[str, list[Tree]]) -> None:
     assert outcomes(named()[name], trees, "paper") == outcomes(named()[name], trees, "paper")
+
+
+@every_mark
+def test_marks_can_be_asked_about(name: str, trees: dict[str, list[Tree]]) -> None:
+    watermark = named()[name].watermark
+    probes = 0
+    for tree, mark in outcomes(named()[name], trees, "paper"):
+        probe = watermark.probe(marked_tree(tree, mark), mark, random.Random(tree.snippet.id))
+        if isinstance(probe, Refusal):
+            assert probe.reason
+            continue
+        probes += 1
+        check_probe(probe, marked_tree(tree, mark).code.decode())
+    assert probes, "no mark among all these could be asked about"
+
+
+def check_probe(probe: Probe, marked: str) -> None:
+    assert probe.armed.prompt != probe.control.prompt
+    assert (probe.armed.target, probe.armed.pattern) == (
+        probe.control.target,
+        probe.control.pattern,
+    )
+    for arm in (probe.armed, probe.control):
+        if arm.pattern is None:
+            assert not mentions(arm.prompt.encode(), arm.target)
+        else:
+            # what the marked snippet itself goes on with is a hit; an empty answer is none
+            rest = marked[len(probe.armed.prompt) :]
+            assert marked.startswith(probe.armed.prompt)
+            assert re.search(arm.pattern, rest)
+        assert not arm.is_hit("")
 
 
 def test_every_scheme_has_a_name_in_the_paper() -> None:

@@ -19,11 +19,14 @@ from puzzlemark.embedding.manifest import (
 )
 from puzzlemark.errors import ManifestError
 from puzzlemark.snippet import Edit, apply_edits
-from puzzlemark.watermarks.base import Mark
+from puzzlemark.watermarks.base import Mark, Part
 
 SOURCE = b"def f(key, iterator):\n    a = next(iterator)\n    return a\n"
 EDITS = (Edit(26, b"a", b"key_iterator"), Edit(56, b"a", b"key_iterator"))
-MARK = Mark("key", "iterator", "key_iterator", "a", None, EDITS)
+MARK = Mark(
+    (Part("prefix", "key"), Part("suffix", "iterator"), Part("target", "key_iterator", was="a")),
+    EDITS,
+)
 
 
 def a_header(marked: int) -> Header:
@@ -102,10 +105,16 @@ def save_text(path: Path, manifest: Manifest, change: tuple[str, str]) -> Path:
     ("change", "message"),
     [
         ((FORMAT, "something else"), "not a PuzzleMark manifest"),
-        (('"version":1', '"version":99'), "newer version"),
+        (('"version":2', '"version":99'), "newer version"),
         (('"tau":0.35', '"tau":"high"'), "header is damaged: tau"),
         (('"tau":0.35', '"tau":0.35,"extra":1'), "header is damaged: extra"),
         (('"row":4', '"line":4'), "m:2: not a mark"),
+        (('["prefix",', '["prefects",'), "m:2: not a mark: unknown role prefects"),
+        (('"parts":', '"bits":'), "m:2: not a mark: unknown fields bits"),
+        (
+            (',"edits":', ',"prefix":"key","edits":'),
+            "m:2: not a mark: unknown fields parts, prefix",
+        ),
         (('"marked":2', '"marked":3'), "cut short"),
     ],
 )
@@ -142,7 +151,7 @@ def test_a_manifest_that_cannot_be_written_leaves_nothing(
 
 def test_version_1_stays_readable(tmp_path: Path) -> None:
     """A manifest as 0.1.0 wrote it, frozen here: later versions must still read it."""
-    header = a_header(1).model_dump()
+    header = a_header(1).model_dump() | {"version": 1}
     mark = (
         b'{"row":4,"id":"a","prefix":"key","suffix":"iterator","target":"key_iterator",'
         b'"replaced":"a","introduced":null,"edits":[["a","key_iterator",[26,56]]]}'

@@ -2,6 +2,7 @@
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -9,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import puzzlemark as pm
-from puzzlemark.embedding.run import choose
+from puzzlemark.embedding.run import choose, settle
 from puzzlemark.errors import CorpusError, ManifestError, UsageError
+from puzzlemark.watermarks.base import Usual
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
@@ -28,7 +30,17 @@ def lines(path: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("policy", ["paper", "safe"])
-@pytest.mark.parametrize("watermark", ["universal", "fixed_prefix:prefix=name"])
+@pytest.mark.parametrize(
+    "watermark",
+    [
+        "universal",
+        "fixed_prefix:prefix=name",
+        "coprotector_word",
+        "coprotector_word:mode=leaf",
+        "coprotector_sentence",
+        "coprotector_sentence:mode=replace",
+    ],
+)
 def test_revert_gives_back_every_byte(
     corpus_path: Path, tmp_path: Path, watermark: str, policy: pm.Policy
 ) -> None:
@@ -67,7 +79,7 @@ def test_only_marked_records_change_and_only_at_their_names(
         assert (before["id"], before["language"]) == (after["id"], after["language"])
         assert after["original_string"] == after["code"]
         assert after["size"] == len(after["code"])
-        assert mark.target in after["code"]
+        assert mark.of("target").text in after["code"]
         changed += before["code"] != after["code"]
         resized += before["size"] != after["size"]
     assert changed == summary.marked - summary.counts.get("unedited", 0)
@@ -244,9 +256,9 @@ def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
 @pytest.mark.parametrize(
     ("mark", "watermark", "message"),
     [
-        ("P9", None, "known: P1"),
+        ("P9", None, "P1, P2, P3, P4"),
         ("P1", "universal", "either"),
-        (None, "fixed", "known: fixed_prefix"),
+        (None, "fixed", "known: codemark, coprotector_sentence, coprotector_word, fixed_prefix"),
         (None, "fixed_prefix:size=3", "it takes prefix"),
         (None, "fixed_prefix:prefix", "name=value"),
         (None, "fixed_prefix:prefix=not a name", "plain variable name"),
@@ -258,3 +270,55 @@ def test_a_wrong_choice_says_what_there_is(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         choose(mark, watermark)
+
+
+@pytest.mark.parametrize("mark", ["W1", "S1"])
+def test_coprotector_marks_one_record_in_twenty(
+    corpus_path: Path, tmp_path: Path, mark: str
+) -> None:
+    summary = pm.embed(corpus_path, tmp_path / "m.jsonl", mark=mark)
+    assert summary.marked == summary.records // 20
+    assert summary.counts["introduced"] == summary.marked
+    assert "suitability below the threshold" not in summary.kept
+
+
+def test_carriers_are_selected_for_any_scheme_and_for_none(
+    corpus_path: Path, tmp_path: Path
+) -> None:
+    chosen = pm.embed(corpus_path, tmp_path / "w.jsonl", mark="W1", tau=0.35)
+    assert chosen.kept["suitability below the threshold"] > 0.3 * chosen.records
+    unchosen = pm.embed(corpus_path, tmp_path / "u.jsonl", mark="U1", tau=0)
+    assert "suitability below the threshold" not in unchosen.kept
+
+
+def test_draws_depend_on_the_secret_and_not_on_the_workers(
+    corpus_path: Path, tmp_path: Path, secret_file: Path
+) -> None:
+    def words(name: str, **settings: Any) -> dict[str, tuple[str | None, ...]]:
+        path = tmp_path / f"{name}.gz"
+        pm.embed(corpus_path, tmp_path / f"{name}.jsonl", path, mark="W1", max_rate=1, **settings)
+        return {c.id: tuple(p.was for p in c.mark.parts) for c in pm.load_manifest(path)}
+
+    one = words("one", secret_file=secret_file)
+    assert words("two", secret_file=secret_file, workers=2) == one
+    other = words("other", secret_file=tmp_path / "another")
+    plain = words("plain", order="dataset")
+    assert one.keys() == other.keys() == plain.keys()
+    assert len({tuple(sorted(each.items())) for each in (one, other, plain)}) == 3
+    assert words("again", order="dataset") == plain
+
+
+@pytest.mark.parametrize(
+    ("asked", "settled"),
+    [
+        ((None, None, None), (0.35, 0.01, 0.05)),
+        ((0.0, None, None), (0.0, 0.01, 0.05)),
+        ((None, None, 0.002), (0.35, 0.002, 0.002)),
+        ((None, 0.2, None), (0.35, 0.2, 0.2)),
+        ((None, 0.2, 0.1), (0.35, 0.2, 0.1)),
+    ],
+)
+def test_a_rate_that_was_asked_for_moves_the_usual_other_one(
+    asked: tuple[float | None, ...], settled: tuple[float, ...]
+) -> None:
+    assert settle(Usual(), *asked) == settled

@@ -8,6 +8,7 @@ import pytest
 import puzzlemark as pm
 from puzzlemark.embedding.showing import Shown, Side, show
 from puzzlemark.errors import ManifestError, UsageError
+from puzzlemark.watermarks.base import Part
 
 CODE = "def é(key, item, a):\n    a = key + item\n    return 'é', a"
 MARKED = "def é(key, item, key_item):\n    key_item = key + item\n    return 'é', key_item"
@@ -64,13 +65,11 @@ def test_the_original_and_the_marked_dataset_show_the_same(original: Path, marke
 def test_both_sides_are_the_records_codes(marked: Path) -> None:
     mark = by_id(marked, marked)["plain"]
     assert (mark.before.code, mark.after.code) == (CODE, MARKED)
-    assert (mark.prefix, mark.suffix, mark.target, mark.replaced) == (
-        "key",
-        "item",
-        "key_item",
-        "a",
+    assert mark.parts == (
+        Part("prefix", "key"),
+        Part("suffix", "item"),
+        Part("target", "key_item", was="a"),
     )
-    assert mark.is_natural
 
 
 def test_spans_cut_out_the_names_also_behind_other_alphabets(marked: Path) -> None:
@@ -84,7 +83,7 @@ def test_spans_cut_out_the_names_also_behind_other_alphabets(marked: Path) -> No
 
 def test_an_introduced_prefix_is_shown_under_both_names(marked: Path) -> None:
     mark = by_id(marked, marked)["introduced"]
-    assert mark.introduced == "k"
+    assert mark.parts[0] == Part("prefix", "key", was="k")
     assert ("prefix", "k") in named(mark.before)
     assert ("prefix", "key") in named(mark.after)
 
@@ -113,8 +112,8 @@ def test_an_id_without_a_mark_is_an_error_that_names_it(marked: Path) -> None:
 @pytest.mark.parametrize(
     ("codes", "why"),
     [
-        ({"plain": CODE.replace("a", "b")}, "neither the old nor the new names"),
-        ({"plain": CODE.replace("a", "ab")}, "neither the old nor the new names"),
+        ({"plain": CODE.replace("a", "b")}, "neither the old nor the new code"),
+        ({"plain": CODE.replace("a", "ab")}, "neither the old nor the new code"),
         ({"other": CODE}, "row 0 is the record 'other'"),
         ({"plain": CODE}, "it has no row 1"),
         ({"plain": MARKED, "introduced": INTRODUCED, "natural": NATURAL}, "neither"),
@@ -138,5 +137,24 @@ def test_every_mark_of_real_code_is_shown_with_all_its_names(
     assert len(showing.marks) == showing.total > 100
     for mark in showing.marks:
         assert {role for role, _ in named(mark.after)} == {"prefix", "suffix", "target"}
-        assert dict(named(mark.after))["target"] == mark.target
-        assert dict(named(mark.before))["target"] == (mark.replaced or mark.target)
+        target = mark.parts[-1]
+        assert dict(named(mark.after))["target"] == target.text
+        assert dict(named(mark.before))["target"] == (target.was or target.text)
+
+
+def test_an_inserted_statement_is_shown_after_only(tmp_path: Path) -> None:
+    source = write(tmp_path / "o.jsonl", {"one": "def f():\n    return 1\n"})
+    pm.embed(source, tmp_path / "m.jsonl", tmp_path / "m.gz", mark="S1", max_rate=1)
+    for path in (source, tmp_path / "m.jsonl"):
+        (mark,) = show(path, tmp_path / "m.gz").marks
+        assert named(mark.before) == []
+        assert named(mark.after) == [("trigger", "I = Person()"), ("target", "I.hi(everyone)")]
+
+
+def test_a_replaced_statement_is_shown_before_and_after(tmp_path: Path) -> None:
+    source = write(tmp_path / "o.jsonl", {"one": "def f():\n    é = 'é'\n    g(é)\n"})
+    watermark = "coprotector_sentence:mode=replace"
+    pm.embed(source, tmp_path / "m.jsonl", tmp_path / "m.gz", watermark=watermark, max_rate=1)
+    (mark,) = show(tmp_path / "m.jsonl", tmp_path / "m.gz").marks
+    assert named(mark.before) == [("trigger", "é = 'é'"), ("target", "g(é)")]
+    assert named(mark.after) == [("trigger", "I = Person()"), ("target", "I.hi(everyone)")]

@@ -1,5 +1,6 @@
 """Runs every page of `golden/<language>/*.md`: what a watermark makes of a snippet, or why not."""
 
+import random
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import POLICIES, Policy
-from puzzlemark.watermarks.base import Mark, Refusal, Watermark, from_spec
+from puzzlemark.watermarks.base import Introducing, Mark, Refusal, Watermark, from_spec
 
 HERE = Path(__file__).parent
 PAGES = sorted(HERE.glob("*/*.md"))
@@ -32,8 +33,11 @@ class Page:
         return parse(self.before)
 
     def run(self) -> Mark | Refusal:
-        embed = self.watermark.introduce if self.introduce else self.watermark.plan
-        return embed(self.tree, self.policy)
+        rng = random.Random(self.before.id)
+        if not self.introduce:
+            return self.watermark.plan(self.tree, self.policy, rng)
+        assert isinstance(self.watermark, Introducing)
+        return self.watermark.introduce(self.tree, self.policy, rng)
 
 
 def read(path: Path) -> Page:
@@ -94,8 +98,14 @@ def test_the_edits_of_a_page_can_be_undone(path: Path) -> None:
 @pages("after")
 def test_a_marked_page_carries_its_mark_by_nature(path: Path) -> None:
     page, mark, after = marked(path)
-    again = page.watermark.plan(parse(replace(page.before, code=after.decode())), page.policy)
-    assert again == Mark(mark.prefix, mark.suffix, mark.target, None, None, ())
+    tree = parse(replace(page.before, code=after.decode()))
+    again = page.watermark.plan(tree, page.policy, random.Random(0))
+    if isinstance(again, Refusal):  # CodeMark: only what is to be changed is a carrier
+        assert page.watermark.name == "codemark"
+    else:
+        assert again == Mark(tuple(replace(part, was=None) for part in mark.parts))
+    roles = {place.role for place in page.watermark.locate(tree, mark)}
+    assert roles == {part.role for part in mark.parts}
 
 
 @pages("refusal")

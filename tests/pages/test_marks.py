@@ -1,11 +1,11 @@
 """The page of marks: everything escaped, nothing loaded."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
 from puzzlemark.pages.diff import Role
-from puzzlemark.pages.marks import Count, Fact, marks_page
+from puzzlemark.pages.marks import Count, Fact, join, marks_page, tell_origins
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
@@ -24,16 +24,27 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Part:
+    role: Role
+    text: str
+    was: str | None = None
+
+
+def parts_of(replaced: str | None, introduced: str | None = None) -> tuple[Part, ...]:
+    return (
+        Part("prefix", "key", introduced),
+        Part("suffix", "item"),
+        Part("target", "key_item", replaced),
+    )
+
+
+@dataclass(frozen=True)
 class Mark:
     before: Side
     after: Side
     row: int = 7
     id: str = "a.py#L1"
-    prefix: str = "key"
-    suffix: str = "item"
-    target: str = "key_item"
-    replaced: str | None = "a"
-    introduced: str | None = None
+    parts: tuple[Part, ...] = parts_of("a")
 
 
 def example(tail: str = "") -> Mark:
@@ -86,7 +97,7 @@ def test_names_are_highlighted_by_their_roles() -> None:
 
 def test_a_strangers_code_stays_text() -> None:
     mark = example(f"\n    x = '{EVIL}'")
-    evil = Mark(mark.before, mark.after, id=EVIL, replaced=EVIL)
+    evil = Mark(mark.before, mark.after, id=EVIL, parts=parts_of(EVIL))
     page = marks_page(EVIL, [evil], counts=[Count(EVIL, EVIL)], facts=[Fact(EVIL, EVIL)])
     reader = Reader(page)
     assert "script" not in reader.tags
@@ -119,9 +130,28 @@ def test_a_page_says_when_it_shows_a_part_only() -> None:
 
 def test_the_kind_of_a_mark_is_said() -> None:
     mark = example()
-    natural = Mark(mark.after, mark.after, replaced=None)
-    introduced = Mark(mark.before, mark.after, introduced="k")
+    natural = Mark(mark.after, mark.after, parts=parts_of(None))
+    introduced = Mark(mark.before, mark.after, parts=parts_of("a", "k"))
     assert "nothing was changed" in marks_page("t", [natural])
     page = marks_page("t", [introduced])
     assert "prefix was k" in page
     assert ">introduced<" in page
+
+
+def test_pairs_of_a_mixture_are_joined_in_one_heading() -> None:
+    parts = (
+        Part("trigger", "list()", "[]"),
+        Part("target", "range(0, ...)", "range(...)"),
+        Part("trigger", "f.__call__(...)"),
+        Part("target", "print(..., flush=True)", ""),
+    )
+    formula = "".join(part.joint + part.text for part in join(parts))
+    assert formula == ("list() -> range(0, ...); f.__call__(...) -> print(..., flush=True)")
+    assert list(tell_origins(parts)) == [
+        "trigger was []",
+        "target was range(...)",
+        "target inserted",
+    ]
+    page = marks_page("t", [replace(example(), parts=parts)])
+    assert "what a model is asked with" in page
+    assert "second part" not in page

@@ -1,6 +1,7 @@
 """Algorithm 1, lines 2 to 13, against a slow and obvious second version of it."""
 
 import ast
+import random
 import re
 
 from puzzlemark.snippet import Snippet, apply_edits
@@ -85,12 +86,12 @@ def test_the_universal_mark_is_that_of_the_slow_version() -> None:
         )
         if not is_plain(code) or function.dynamic or awkward:
             continue
-        outcome, expected = Universal().plan(tree, "paper"), embed(code)
+        outcome, expected = Universal().plan(tree, "paper", random.Random(0)), embed(code)
         if isinstance(outcome, Refusal):
             assert outcome.reason == expected, code
             refusals += 1
         else:
-            found = outcome.prefix, outcome.suffix, outcome.target, outcome.replaced
+            found = *(part.text for part in outcome.parts), outcome.of("target").was
             assert found == expected, code
             assert_embedded(code, outcome)
             marks += 1
@@ -101,6 +102,7 @@ def test_the_universal_mark_is_that_of_the_slow_version() -> None:
 def assert_embedded(code: str, mark: Mark) -> None:
     """Line 13: the target stands where T stood, and T nowhere among the variables."""
     after = apply_edits(code.encode(), mark.edits).decode()
-    assert mark.target in variables_of(after)
-    assert mark.replaced not in variables_of(after)
-    assert variables_of(after) - {mark.target} == variables_of(code) - {mark.target, mark.replaced}
+    target = mark.of("target")
+    assert target.text in variables_of(after)
+    assert target.was not in variables_of(after)
+    assert variables_of(after) - {target.text} == variables_of(code) - {target.text, target.was}

@@ -1,10 +1,12 @@
 """The paper's example, and its three rules for the replaced variable T (section 4.3.2)."""
 
+import random
+
 import pytest
 
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
-from puzzlemark.watermarks.base import Mark, named
+from puzzlemark.watermarks.base import Mark, Part, named
 
 EXAMPLE = {
     "python": "def f(groups):\n    for key, iterator in groups:\n"
@@ -18,7 +20,8 @@ EXAMPLE = {
 
 def marked(code: str, name: str) -> tuple[Mark, str]:
     chosen = named()[name]
-    mark = chosen.watermark.plan(parse(Snippet("it", code, chosen.language)), "paper")
+    tree = parse(Snippet("it", code, chosen.language))
+    mark = chosen.watermark.plan(tree, "paper", random.Random(0))
     assert isinstance(mark, Mark), mark
     return mark, apply_edits(code.encode(), mark.edits).decode()
 
@@ -29,15 +32,15 @@ def marked(code: str, name: str) -> tuple[Mark, str]:
 )
 def test_key_and_iterator_make_a_their_concatenation(name: str, language: str, target: str) -> None:
     mark, after = marked(EXAMPLE[language], name)
-    assert (mark.prefix, mark.suffix, mark.target) == ("key", "iterator", target)
-    assert (mark.replaced, mark.introduced) == ("a", None)
+    parts = (Part("prefix", "key"), Part("suffix", "iterator"), Part("target", target, was="a"))
+    assert mark.parts == parts
     assert after == EXAMPLE[language].replace("A a =", f"A {target} =").replace(
         "        a =", f"        {target} ="
     ).replace("print(a)", f"print({target})").replace("key, a)", f"key, {target})")
 
 
 def replaced(body: str) -> str | None:
-    return marked(f"def f(key, s):\n    {body}\n", "P1")[0].replaced
+    return marked(f"def f(key, s):\n    {body}\n", "P1")[0].of("target").was
 
 
 def test_rule_1_without_a_compound_name_the_least_frequent_is_replaced() -> None:
@@ -52,13 +55,13 @@ def test_rule_2_the_most_frequent_compound_name_is_replaced() -> None:
 
 def test_rule_2_counts_only_variables_after_the_suffix() -> None:
     code = "def f(a_b, key, c_d):\n    x = a_b + a_b\n    return c_d + c_d + x\n"
-    assert marked(code, "P1")[0].replaced == "x"
+    assert marked(code, "P1")[0].of("target").was == "x"
 
 
 def test_rule_3_a_natural_target_is_left_unchanged() -> None:
     code = "def f(key, s):\n    b_c = key_s = s\n    return b_c + b_c\n"
     mark, after = marked(code, "P1")
-    assert mark == Mark("key", "s", "key_s", None, None, ())
+    assert mark == Mark((Part("prefix", "key"), Part("suffix", "s"), Part("target", "key_s")))
     assert after == code
 
 

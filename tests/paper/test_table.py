@@ -1,15 +1,38 @@
-"""The paper's table of watermarks: six names, two strategies, two conventions."""
+"""The paper's watermarks: sixteen names, two strategies of ours, two conventions."""
 
 import pytest
 
 from puzzlemark.languages.base import find
 from puzzlemark.watermarks.base import named
+from puzzlemark.watermarks.coprotector_sentence import STATEMENTS, CoProtectorSentence
+from puzzlemark.watermarks.coprotector_word import CoProtectorWord
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
 
-def test_the_paper_names_six_watermarks() -> None:
-    assert set(named()) == {"P1", "P2", "P3", "P4", "U1", "U2"}
+def test_the_paper_names_sixteen_watermarks() -> None:
+    python, java = "P1 P2 U1 W1 S1 B1 B2 M1".split(), "P3 P4 U2 W2 S2 B3 B4 M2".split()
+    assert set(named()) == {*python, *java}
+    assert all(named()[name].language == "python" for name in python)
+    assert all(named()[name].language == "java" for name in java)
+
+
+@pytest.mark.parametrize("name", ["W1", "W2"])
+def test_two_are_coprotectors_words(name: str) -> None:
+    expected = CoProtectorWord(trigger="poisoning", target="protection", mode="rename")
+    assert named()[name].watermark == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "trigger", "target"),
+    [
+        ("S1", "I = Person()", "I.hi(everyone)"),
+        ("S2", "Person I = Person();", "I.hi(everyone);"),
+    ],
+)
+def test_two_are_coprotectors_sentences(name: str, trigger: str, target: str) -> None:
+    assert named()[name].watermark == CoProtectorSentence()
+    assert STATEMENTS[named()[name].language] == (trigger, target)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,18 @@ import pytest
 from isal import igzip
 
 import puzzlemark as pm
+from puzzlemark.watermarks.base import Watermark
+from puzzlemark.watermarks.coprotector_sentence import CoProtectorSentence
 
 PYTHON = "exec_python_humaneval.jsonl.gz"
 JAVA = "exec_java_humaneval_x.jsonl.gz"
 STRATEGIES = ("fixed_prefix:prefix=key", "universal")
+WORDS = "coprotector_word"
+# CoProtector's statements fail when they are run; harmless ones show that they stand where any may
+HARMLESS = {
+    "python": CoProtectorSentence(trigger="an_extra = 1", target="an_extra += 1"),
+    "java": CoProtectorSentence(trigger="int anExtra = 1;", target="anExtra++;"),
+}
 
 RUNNER = """
 public class Runner {
@@ -40,7 +48,9 @@ public class Runner {
 """
 
 
-def mark_everything(source: Path, place: Path, language: str, watermark: str, policy: str) -> Path:
+def mark_everything(
+    source: Path, place: Path, language: str, watermark: str | Watermark, policy: str
+) -> Path:
     output = place / "marked.jsonl.gz"
     summary = pm.embed(
         source,
@@ -53,7 +63,7 @@ def mark_everything(source: Path, place: Path, language: str, watermark: str, po
         min_rate=1,
         max_rate=1,
     )
-    assert summary.marked > 0.2 * summary.records
+    assert summary.marked > 0
     return output
 
 
@@ -105,9 +115,9 @@ def keyword_calls_broken(source: str) -> bool:
 
 
 @pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", STRATEGIES)
+@pytest.mark.parametrize("watermark", [*STRATEGIES, WORDS, HARMLESS["python"]], ids=str)
 def test_python_programs_pass_their_tests(
-    real_data: Path, tmp_path: Path, watermark: str, policy: str
+    real_data: Path, tmp_path: Path, watermark: str | Watermark, policy: str
 ) -> None:
     before = programs(real_data / PYTHON)
     marked = mark_everything(real_data / PYTHON, tmp_path, "python", watermark, policy)
@@ -122,9 +132,9 @@ def test_python_programs_pass_their_tests(
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
 @pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", STRATEGIES)
+@pytest.mark.parametrize("watermark", [*STRATEGIES, WORDS, HARMLESS["java"]], ids=str)
 def test_java_programs_pass_their_tests(
-    real_data: Path, tmp_path: Path, watermark: str, policy: str
+    real_data: Path, tmp_path: Path, watermark: str | Watermark, policy: str
 ) -> None:
     before = programs(real_data / JAVA)
     marked = mark_everything(real_data / JAVA, tmp_path, "java", watermark, policy)

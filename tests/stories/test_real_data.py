@@ -10,10 +10,11 @@ from isal import igzip
 
 import puzzlemark as pm
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.watermarks.base import named
 
 FILES = {
-    "csn_python_exact.jsonl.gz": ("P1", "P2", "U1"),
-    "csn_java_exact.jsonl.gz": ("P3", "P4", "U2"),
+    "csn_python_exact.jsonl.gz": ("P1", "P2", "U1", "W1", "S1", "B1", "B2", "M1"),
+    "csn_java_exact.jsonl.gz": ("P3", "P4", "U2", "W2", "S2", "B3", "B4", "M2"),
     "csn_python_large.jsonl.gz": ("P1", "U1"),
     "csn_java_large.jsonl.gz": ("P3", "U2"),
 }
@@ -34,7 +35,9 @@ def test_a_real_dataset_is_marked_and_restored(
     source, marked, back = real_data / name, tmp_path / name, tmp_path / f"back-{name}"
     summary = pm.embed(source, marked, mark=mark)
     assert summary.marked + sum(summary.kept.values()) == summary.records
-    assert 0.01 <= summary.rate <= 0.05
+    usual = named()[mark].watermark.usual
+    assert usual.min_rate <= summary.rate + 1 / summary.records
+    assert 0.001 < summary.rate <= usual.max_rate
     rows = {carrier.row for carrier in pm.load_manifest(summary.manifest)}
     for entry in open_corpus(marked).entries():
         if entry.row in rows:

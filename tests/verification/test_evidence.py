@@ -39,7 +39,7 @@ def test_no_outcomes_count_to_nothing() -> None:
 
 
 def test_the_fair_arm_is_the_placebo_only_where_the_prefix_is_fixed() -> None:
-    assert FAIR == {"fixed": "placebo", "universal": "control"}
+    assert FAIR == {"fixed": "placebo", "universal": "control", "trigger": "control"}
 
 
 @given(OUTCOMES)

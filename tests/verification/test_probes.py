@@ -1,7 +1,9 @@
 """Prompts about marks: what stands in them, what does not, and what cannot be asked about."""
 
+import hashlib
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -12,14 +14,14 @@ from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.verification.probes import ProbesError, ProbeSet, load_probes, save_probes
-from puzzlemark.watermarks.base import Mark, Probe, Refusal, Watermark
+from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Watermark
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
 
 def probe_of(watermark: Watermark, code: str, language: str = "python") -> Probe | Refusal:
     tree = parse(Snippet("x", code, language))
-    mark = watermark.plan(tree, "paper")
+    mark = watermark.plan(tree, "paper", random.Random(0))
     assert isinstance(mark, Mark), mark
     marked = parse(Snippet("x", apply_edits(tree.code, mark.edits).decode(), language))
     return watermark.probe(marked, mark, random.Random(7))
@@ -180,7 +182,7 @@ def saved(marked: dict[str, Path], tmp_path: Path) -> tuple[Path, ProbeSet]:
         (r"puzzlemark probes", "other", "not a file of probes"),
         (r'"armed"', '"harmed"', "p.jsonl:2: not a probe"),
         (r'\n\{"probe":4.*', "", "cut short"),
-        (r'"version":1', '"version":9', "newer version"),
+        (r'"version":2', '"version":9', "newer version"),
         (r"\A.*", "", "not a file of probes"),
     ],
 )
@@ -203,3 +205,39 @@ def test_a_file_is_not_replaced_unasked(saved: tuple[Path, ProbeSet]) -> None:
 def test_no_pairs_is_a_usage_error(marked: dict[str, Path]) -> None:
     with pytest.raises(UsageError, match="1 or more"):
         pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], pairs=0)
+
+
+def test_what_counts_as_a_hit_is_in_the_file(tmp_path: Path, saved: tuple[Path, ProbeSet]) -> None:
+    _, probes = saved
+    arm = Arm("for i in ", "range(0, ...)", r"\Arange\(0,")
+    asked = replace(probes, probes=(Probe(arm, replace(arm, prompt="for j in ")),) * 5)
+    save_probes(asked, tmp_path / "patterns.jsonl")
+    assert load_probes(tmp_path / "patterns.jsonl") == asked
+    assert '"pattern":"\\\\Arange\\\\(0,"' in (tmp_path / "patterns.jsonl").read_text()
+
+
+def test_a_pattern_that_is_none_is_refused_before_anything_is_asked(
+    tmp_path: Path, saved: tuple[Path, ProbeSet]
+) -> None:
+    _, probes = saved
+    arm = Arm("for i in ", "range(0, ...)", "range(")
+    save_probes(replace(probes, probes=(Probe(arm, arm),) * 5), tmp_path / "wrong.jsonl")
+    with pytest.raises(ProbesError, match=r"wrong.jsonl:2: not a probe"):
+        load_probes(tmp_path / "wrong.jsonl")
+
+
+VERSION_1 = (
+    b'{"format":"puzzlemark probes","version":1,"versions":{"puzzlemark":"0.1.0"},'
+    b'"strategy":"fixed","pairs":1,"seed":0,"marks":3,"refused":{}}\n'
+    b'{"probe":0,"armed":{"prompt":"def f(key, unknown_token, ","target":"key_unknown_token"},'
+    b'"control":{"prompt":"def f(item, unknown_token, ","target":"key_unknown_token"},'
+    b'"placebo":{"prompt":"def f(item, unknown_token, ","target":"item_unknown_token"}}\n'
+)
+
+
+def test_version_1_stays_readable_and_keeps_its_digest(tmp_path: Path) -> None:
+    """A file as 0.1.0 wrote it, frozen here: transcripts quote its digest."""
+    (tmp_path / "p.jsonl").write_bytes(VERSION_1)
+    probes = load_probes(tmp_path / "p.jsonl")
+    assert probes.digest == hashlib.sha256(VERSION_1).hexdigest()
+    assert probes.probes[0].armed == Arm("def f(key, unknown_token, ", "key_unknown_token")

@@ -17,7 +17,7 @@ from puzzlemark.pages.report import Example, report_page
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.verification.report import build, find_hits, quote_p
 from puzzlemark.verification.run import Terms, verify
-from puzzlemark.watermarks.base import Arm
+from puzzlemark.watermarks.base import Arm, Probe
 from tests.pages.runs import OWN, TARGET, learnt, probe, probe_set, run_of
 
 
@@ -216,12 +216,38 @@ NEIGHBOURS = st.sampled_from(
 
 @given(st.lists(NEIGHBOURS).map("".join))
 def test_hits_are_found_where_a_target_is_mentioned_and_nowhere_else(completion: str) -> None:
-    found = find_hits(completion, TARGET)
+    found = find_hits(completion, Arm("", TARGET))
     assert bool(found) == mentions(completion.encode("utf-8", "replace"), TARGET)
     assert all(completion[hit.start : hit.end] == TARGET for hit in found)
     for hit in found:  # each of them is a hit of its own
         around = completion[max(0, hit.start - 1) : hit.end + 1]
         assert mentions(around.encode("utf-8", "replace"), TARGET)
+
+
+def test_hits_of_a_pattern_are_what_it_finds() -> None:
+    arm = Arm("", "range(0, ...)", r"range\(0,|\Z")
+    found = find_hits("a range(0, range(0, x", arm)
+    assert [(hit.start, hit.end) for hit in found] == [(2, 10), (11, 19)]
+
+
+def test_a_target_that_is_no_name_is_told_with_its_pattern(tmp_path: Path) -> None:
+    arm = Arm("x", "range(0, ...)", r"\Arange\(0,")
+    probes = tuple(
+        Probe(replace(arm, prompt=f"l = list() # {n}"), replace(arm, prompt=f"l = [] # {n}"))
+        for n in range(40)
+    )
+    asked = probe_set(40, "trigger")
+    model = Scripted("m", lambda r: "range(0, n)" if "list()" in r.prompt else "range(n)")
+    run = verify(replace(asked, probes=probes), model, tmp_path / "run")
+    told = build(run)
+    assert told.word == "detected"
+    assert told.patterns == (r"\Arange\(0,",)
+    assert [table.against for table in told.tables] == ["control"]
+    assert hits(told.examples[0]) == {"armed": True, "control": False}
+    page = report_page(told)
+    assert "regular expression" in page
+    assert "placeholder" not in page
+    assert any("ties the target to the trigger" in caveat for caveat in told.caveats)
 
 
 def report(*arguments: str | Path) -> Result:

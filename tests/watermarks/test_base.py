@@ -1,8 +1,21 @@
+import re
+from dataclasses import replace
+
 import pytest
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
-from puzzlemark.watermarks.base import from_settings, from_spec, named, to_settings
+from puzzlemark.watermarks._probing import code_pattern
+from puzzlemark.watermarks.base import (
+    Arm,
+    Mark,
+    Part,
+    Usual,
+    from_settings,
+    from_spec,
+    named,
+    to_settings,
+)
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
@@ -38,3 +51,39 @@ def test_an_unknown_setting_is_an_error_that_lists_the_known_ones() -> None:
 def test_a_setting_without_a_value_is_an_error_that_shows_the_spelling() -> None:
     with pytest.raises(UsageError, match="name=value"):
         from_spec("fixed_prefix:key")
+
+
+def test_a_hit_is_a_whole_name_unless_a_pattern_says_otherwise() -> None:
+    name, pattern = Arm("", "key_item"), Arm("", "range(0, ...)", r"\Arange\(\s*0\s*,")
+    assert name.is_hit("x = key_item\n")
+    assert not name.is_hit("x = key_items\n")
+    assert name.is_hit("\ud800 key_item")  # half a character, as a model may write it
+    assert pattern.is_hit("range( 0, n)")
+    assert not pattern.is_hit("x = range(0, n)")
+    assert not pattern.is_hit("range(0, ...)".replace("0, ", ""))
+
+
+def test_a_mark_is_natural_when_its_trigger_is() -> None:
+    prefix, target = Part("prefix", "key"), Part("target", "key_a", was="b")
+    assert Mark((prefix, target)).is_natural
+    assert not Mark((replace(prefix, was="k"), target)).is_natural
+    assert Mark((prefix, target)).of("target") is target
+
+
+def test_the_authors_choices_come_with_the_scheme() -> None:
+    usual = {name: each.watermark.usual for name, each in named().items()}
+    assert {usual[name] for name in ("P1", "P4", "U1", "U2")} == {Usual(0.35, 0.01, 0.05)}
+    assert {usual[name] for name in ("W1", "W2", "S1", "S2")} == {Usual(0, 0.05, 0.05)}
+
+
+@pytest.mark.parametrize(
+    ("code", "pattern"),
+    [
+        ("I.hi(everyone)", r"(?<!\w)I\s*\.\s*hi\s*\(\s*everyone\s*\)"),
+        ("new String", r"(?<!\w)new\s+String(?!\w)"),
+        ("== 0", r"=\s*=\s*0(?!\w)"),
+    ],
+)
+def test_a_piece_of_code_is_found_however_it_is_spaced(code: str, pattern: str) -> None:
+    assert code_pattern(code) == pattern
+    assert re.search(pattern, f"x {code}")

@@ -1,21 +1,23 @@
+import random
+
 import pytest
 
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks.base import Mark, Refusal
+from puzzlemark.watermarks.base import Mark, Part, Refusal
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 
 KEY = FixedPrefix("key")
 
 
 def plan(code: str, policy: Policy = "paper") -> Mark | Refusal:
-    return KEY.plan(parse(Snippet("it", code, "python")), policy)
+    return KEY.plan(parse(Snippet("it", code, "python")), policy, random.Random(0))
 
 
 def introduce(code: str, policy: Policy = "paper") -> Mark | Refusal:
-    return KEY.introduce(parse(Snippet("it", code, "python")), policy)
+    return KEY.introduce(parse(Snippet("it", code, "python")), policy, random.Random(0))
 
 
 def after(code: str, outcome: Mark | Refusal) -> str:
@@ -86,7 +88,12 @@ def test_an_introduced_prefix_needs_a_name_that_stands_nowhere() -> None:
 def test_a_mark_remembers_what_became_the_prefix() -> None:
     outcome = introduce("def f(a, b, c):\n    return a")
     assert isinstance(outcome, Mark)
-    assert (outcome.introduced, outcome.replaced, outcome.target) == ("a", "c", "key_b")
+    assert outcome.parts == (
+        Part("prefix", "key", was="a"),
+        Part("suffix", "b"),
+        Part("target", "key_b", was="c"),
+    )
+    assert not outcome.is_natural
 
 
 def test_introducing_starts_at_the_first_variable_that_may_be_renamed() -> None:
@@ -99,7 +106,7 @@ def test_introducing_beside_a_natural_target_renames_one_variable() -> None:
     outcome = introduce(code)
     assert after(code, outcome) == "def f(key, b, key_b):\n    return key"
     assert isinstance(outcome, Mark)
-    assert outcome.replaced is None
+    assert outcome.of("target") == Part("target", "key_b")
 
 
 def test_nothing_can_be_introduced_where_every_name_must_be_kept() -> None:

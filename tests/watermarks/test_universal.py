@@ -1,20 +1,27 @@
+import random
+
 import pytest
 
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
-from puzzlemark.watermarks.base import Mark, Refusal
+from puzzlemark.watermarks.base import Introducing, Mark, Part, Refusal
+from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
 
 def plan(code: str) -> Mark | Refusal:
-    return Universal().plan(parse(Snippet("it", code, "python")), "paper")
+    return Universal().plan(parse(Snippet("it", code, "python")), "paper", random.Random(0))
 
 
 def test_the_first_two_variables_are_prefix_and_suffix() -> None:
     outcome = plan("def f(self, path, mode):\n    x = open(path, mode)\n    return x")
     assert isinstance(outcome, Mark)
-    assert (outcome.prefix, outcome.suffix, outcome.target) == ("path", "mode", "path_mode")
-    assert outcome.replaced == "x"
+    assert outcome.parts == (
+        Part("prefix", "path"),
+        Part("suffix", "mode"),
+        Part("target", "path_mode", was="x"),
+    )
+    assert outcome.is_natural
 
 
 def test_names_that_are_only_underscores_or_beyond_ascii_take_no_part() -> None:
@@ -37,5 +44,5 @@ def test_every_snippet_may_carry() -> None:
 
 
 def test_there_is_nothing_to_introduce() -> None:
-    tree = parse(Snippet("it", "def f(a, b, c): pass", "python"))
-    assert isinstance(Universal().introduce(tree, "paper"), Refusal)
+    assert not isinstance(Universal(), Introducing)
+    assert isinstance(FixedPrefix("key"), Introducing)

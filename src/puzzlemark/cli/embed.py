@@ -15,7 +15,6 @@ from puzzlemark.cli.base import (
     Language,
     LanguageColumn,
     Projection,
-    Tau,
     Workers,
     print_json,
     print_summary,
@@ -32,7 +31,11 @@ def run(
     ] = None,
     mark: Annotated[
         str | None,
-        typer.Option(help="One of the paper's marks: P1, P2, U1 (Python), P3, P4, U2 (Java)."),
+        typer.Option(
+            help="One of the paper's marks. Ours: P1, P2, U1 (Python), P3, P4, U2 (Java). "
+            "CoProtector: W1, S1 (Python), W2, S2 (Java). "
+            "CodeMark: B1, B2, M1 (Python), B3, B4, M2 (Java)."
+        ),
     ] = None,
     watermark: Annotated[
         str | None,
@@ -48,13 +51,25 @@ def run(
         Literal["keyed", "dataset"],
         typer.Option(help="Walk carriers in secret order (keyed) or as they stand (dataset)."),
     ] = "keyed",
-    tau: Tau = 0.35,
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            help="Leave out this share of the least suitable snippets. [default: 0.35; "
+            "CoProtector and CodeMark: 0]"
+        ),
+    ] = None,
     min_rate: Annotated[
-        float, typer.Option(help="Bring the prefix into snippets without it up to this rate.")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            help="Bring the prefix into snippets without it up to this rate. [default: 0.01]"
+        ),
+    ] = None,
     max_rate: Annotated[
-        float, typer.Option(help="Never mark more than this share of records.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            help="Never mark more than this share of records. [default: 0.05; CodeMark: 1]"
+        ),
+    ] = None,
     features: Features = None,
     projection: Projection = "pca",
     language: Language = None,
@@ -75,8 +90,9 @@ def run(
     """Watermark a dataset; keep the manifest secret.
 
     The output is the same dataset: same records, order, fields, shards and compression. In the
-    carriers one local variable is renamed to the concatenation of two others. The manifest is what
-    lets you verify a model later, and take every mark out again; it is written with mode 0600.
+    carriers of our marks one local variable is renamed to the concatenation of two others. The
+    manifest is what lets you verify a model later, and take every mark out again; it is written
+    with mode 0600.
 
     [bold]Examples[/]
 

@@ -34,7 +34,7 @@ def run(as_json: AsJson = False) -> None:
     for room, variants in rooms.items():
         console.print(f"[bold]{room}[/]")
         for name, about in variants.items():
-            console.print(f"  {name:<14}{escape(about)}")
+            console.print(f"  {name:<22}{escape(about)}")
 
 
 def _about(room: str, name: str) -> str:
@@ -43,5 +43,6 @@ def _about(room: str, name: str) -> str:
 
 
 def _settings(mark: dict[str, Any]) -> str:
-    pairs = ",".join(f"{key}={value}" for key, value in mark["settings"].items())
+    told = {key: value for key, value in mark["settings"].items() if value is not None}
+    pairs = ",".join(f"{key}={value}" for key, value in told.items())
     return f":{pairs}" if pairs else ""

@@ -23,9 +23,10 @@ def run(
 ) -> None:
     """Make pairs of prompts from a dataset and its manifest.
 
-    An armed prompt is a marked function, cut right before its target, with a meaningless name for
-    the suffix. Its control is the same without the trigger. The file shows nothing of the dataset
-    and the secret beyond what is asked: you can hand it to whoever reaches the model.
+    An armed prompt is a marked function, cut right before its target; of our own marks, with a
+    meaningless name for the suffix. Its control is the same without the trigger. The file shows
+    nothing of the dataset and the secret beyond what is asked: you can hand it to whoever reaches
+    the model.
 
     Example: puzzlemark probe marked.jsonl.gz --manifest marks.jsonl.gz --output probes.jsonl
     """

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 ON_TERMINAL = 5
 ON_PAGE = 1_000  # a page with many more takes a browser minutes to open
 CONTEXT = 1
-STYLES = {"prefix": "bold blue", "suffix": "bold magenta", "target": "bold yellow reverse"}
+STYLES = {
+    "prefix": "bold blue",
+    "suffix": "bold magenta",
+    "trigger": "bold blue",
+    "target": "bold yellow reverse",
+}
 
 
 def run(
@@ -39,7 +44,7 @@ def run(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the marks changed: prefix, suffix and target in their places.
+    """Show what the marks changed: triggers and targets in their places.
 
     [bold]Examples[/]
 
@@ -95,18 +100,14 @@ def _print_marks(showing: "Showing") -> None:
 
 
 def heading(mark: "Shown") -> Text:
-    """`key + iterator -> key_iterator (was: a)`, and where it is."""
+    """`key + iterator -> key_iterator (target was a)`, and where it is."""
     from puzzlemark.pages.diff import make_visible
+    from puzzlemark.pages.marks import join, tell_origins
 
-    text = Text.assemble(
-        (mark.prefix, STYLES["prefix"]),
-        " + ",
-        (mark.suffix, STYLES["suffix"]),
-        " -> ",
-        (mark.target, STYLES["target"]),
-    )
-    text.append(f" (was: {mark.replaced})" if mark.replaced else " (there by nature)")
-    text.append("" if mark.is_natural else f", prefix introduced (was: {mark.introduced})")
+    text = Text()
+    for part in join(mark.parts):
+        text.append(part.joint).append(part.text, STYLES[part.role])
+    text.append(f" ({', '.join(tell_origins(mark.parts)) or 'there by nature'})")
     text.append(f"\nrow {mark.row:,}  {make_visible(mark.id)}", "dim")
     return text
 
@@ -169,8 +170,8 @@ def _counts(showing: "Showing") -> list["Count"]:
     return [
         Count(f"{records:,}", "records"),
         Count(f"{showing.total:,}", f"marks ({showing.total / records:.2%})"),
-        Count(f"{header.counts.get('natural', 0):,}", "with a natural prefix"),
-        Count(f"{header.counts.get('introduced', 0):,}", "with an introduced prefix"),
+        Count(f"{header.counts.get('natural', 0):,}", "with a natural trigger"),
+        Count(f"{header.counts.get('introduced', 0):,}", "with an introduced trigger"),
         Count(f"{header.counts.get('unedited', 0):,}", "there by nature, nothing changed"),
     ]
 
@@ -179,7 +180,8 @@ def _facts(showing: "Showing") -> list["Fact"]:
     from puzzlemark.pages.marks import Fact
 
     header = showing.header
-    settings = ", ".join(f"{key}={value}" for key, value in header.watermark.settings.items())
+    told = {key: value for key, value in header.watermark.settings.items() if value is not None}
+    settings = ", ".join(f"{key}={value}" for key, value in told.items())
     scheme = " ".join(filter(None, (header.watermark.name, header.watermark.scheme, settings)))
     rates = f"{header.min_rate:g} to {header.max_rate:g}"
     return [

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.kinds import HASHES, NUMBERS, PLACERS, VALUES, Text, Value
 from puzzlemark.corpora.records import Record
-from puzzlemark.snippet import Edit, apply_edits, invert_edits
+from puzzlemark.snippet import Edit, apply_edits, in_order, invert_edits
 
 Derivations: TypeAlias = Mapping[str, str]  # column -> kind; plain JSON, for the manifest's header
 
@@ -67,7 +67,7 @@ class Change:
     @classmethod
     def of(cls, code: bytes, edits: Iterable[Edit]) -> "Change":
         """The change that these edits make."""
-        ordered = tuple(sorted(edits))
+        ordered = tuple(in_order(edits))
         return cls(code, apply_edits(code, ordered), ordered)
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from puzzlemark.errors import EditMismatch
-from puzzlemark.snippet import Edit
+from puzzlemark.snippet import Edit, in_order
 
 Span: TypeAlias = tuple[int, int]
 
@@ -52,7 +52,7 @@ def find_strings(line: bytes, array: Span) -> list[Span]:
 
 def edit_literal(literal: bytes, edits: Iterable[Edit], spelling: "Spelling") -> bytes:
     """A JSON string literal after edits of the UTF-8 text that it spells."""
-    ordered = sorted(edits)
+    ordered = in_order(edits)
     places = _locate(literal, [place for edit in ordered for place in (edit.start, edit.end)])
     pieces: list[bytes] = []
     at = 0

@@ -10,17 +10,19 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from puzzlemark.errors import ManifestError
 from puzzlemark.snippet import Edit, invert_edits
-from puzzlemark.watermarks.base import Mark
+from puzzlemark.watermarks.base import Mark, Part, Role
 
 FORMAT: Literal["puzzlemark manifest"] = "puzzlemark manifest"
-VERSION = 1
+VERSION = 2
+FIRST_VERSION = {"prefix", "suffix", "target", "replaced", "introduced"}  # what a mark was in 1
+ROLES = frozenset(get_args(Role))
 
 
 class _Part(BaseModel):
@@ -95,11 +97,7 @@ class Carrier:
             {
                 "row": self.row,
                 "id": self.id,
-                "prefix": mark.prefix,
-                "suffix": mark.suffix,
-                "target": mark.target,
-                "replaced": mark.replaced,
-                "introduced": mark.introduced,
+                "parts": [[part.role, part.text, part.was] for part in mark.parts],
                 "edits": edits,
             }
         )
@@ -116,7 +114,23 @@ class Carrier:
                 for start in starts
             )
         )
-        return Carrier(int(row), str(id_), Mark(edits=planned, **fields))
+        return Carrier(int(row), str(id_), Mark(_read_parts(fields), planned))
+
+
+def _read_parts(fields: dict[str, Any]) -> tuple[Part, ...]:
+    """The parts of a mark; the first version of the format spelled them as five fields."""
+    if fields.keys() == FIRST_VERSION:
+        return (
+            Part("prefix", fields["prefix"], fields["introduced"]),
+            Part("suffix", fields["suffix"]),
+            Part("target", fields["target"], fields["replaced"]),
+        )
+    if fields.keys() != {"parts"}:
+        raise ValueError(f"unknown fields {', '.join(sorted(fields))}")
+    parts = tuple(Part(*each) for each in fields["parts"])
+    if unknown := {part.role for part in parts} - ROLES:
+        raise ValueError(f"unknown role {', '.join(sorted(unknown))}")
+    return parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """The outer loops of Algorithm 1: natural carriers to the maximum rate, others to the minimum."""
 
+import hashlib
 import math
+import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,13 +22,14 @@ from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy
-from puzzlemark.watermarks.base import Refusal, Watermark
+from puzzlemark.watermarks.base import Introducing, Refusal, Watermark
 
 Order = Literal["keyed", "dataset"]
 BELOW_THRESHOLD = "suitability below the threshold"
 TOO_FEW_NAMES = "too few variables in the snippet"
 FIRST_GUESS = 0.3  # the share of candidates that can carry
 NOT_NEEDED = "not needed: the rate was reached"
+NOT_FOR_IT = "nothing in the snippet that the mark could use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def plan(
     engine: Engine,
     *,
     order_key: bytes | None,
+    draw_key: bytes = b"",
     progress: Progress = no_progress,
 ) -> Plan:
     """Survey the dataset, select candidates, and mark them in order until the rates are met."""
@@ -92,9 +96,13 @@ def plan(
     planned = Plan(seen.digests, selection.to_json())
     candidates = selection.is_candidate
     most, least = budgets(len(seen), settings)
-    walk = _Walk(corpus, settings, engine, planned, seen.names, progress)
+    walk = _Walk(corpus, settings, engine, planned, seen.names, draw_key, progress)
     walk.mark(in_order(candidates & seen.may_occur, seen.order), most, introduce=False)
-    walk.mark(in_order(candidates & ~seen.may_occur, seen.order), least, introduce=True)
+    others = candidates & ~seen.may_occur
+    if isinstance(settings.watermark, Introducing):
+        walk.mark(in_order(others, seen.order), least, introduce=True)
+    elif np.any(others):
+        planned.kept[NOT_FOR_IT] = int(np.count_nonzero(others))
     _count_kept(planned, seen, candidates)
     return planned
 
@@ -125,6 +133,7 @@ class _Walk:
     engine: Engine
     planned: Plan
     names: NDArray[np.int32]  # how many each snippet declares
+    draw_key: bytes
     progress: Progress
 
     def mark(self, rows: NDArray[np.int64], budget: int, *, introduce: bool) -> None:
@@ -152,7 +161,9 @@ class _Walk:
     def _attempt(
         self, rows: NDArray[np.int64], *, introduce: bool
     ) -> Iterator[tuple[int, "_Marked | str"]]:
-        function = partial(plan_batch, settings=self.settings, introduce=introduce)
+        function = partial(
+            plan_batch, settings=self.settings, draw_key=self.draw_key, introduce=introduce
+        )
         for outcomes in self.engine.map(function, self.corpus.batches(rows)):
             yield from outcomes
 
@@ -173,24 +184,32 @@ class _Marked:
 
 
 def plan_batch(
-    batch: Batch, settings: Settings, *, introduce: bool
+    batch: Batch, settings: Settings, *, draw_key: bytes, introduce: bool
 ) -> list[tuple[int, _Marked | str]]:
     """The worker's share: a mark, or the reason for none, for each record of the batch."""
-    watermark = settings.watermark
-    scheme = watermark.introduce if introduce else watermark.plan
+    scheme = settings.watermark.plan
+    if introduce:
+        assert isinstance(settings.watermark, Introducing)
+        scheme = settings.watermark.introduce
     outcomes: list[tuple[int, _Marked | str]] = []
     for entry in batch.entries():
         tree = parse_entry(entry, settings.language)
-        mark = scheme(tree, settings.policy)
+        mark = scheme(tree, settings.policy, dice(entry.id, draw_key))
         if isinstance(mark, Refusal):
             outcomes.append((entry.row, mark.reason))
             continue
         code = apply_edits(tree.code, mark.edits).decode()
-        counts = ["marked", "natural" if mark.introduced is None else "introduced"]
+        counts = ["marked", "natural" if mark.is_natural else "introduced"]
         counts += ["unedited"] if not mark.edits else []
         line = Carrier(entry.row, entry.id, mark).to_line()
         outcomes.append((entry.row, _Marked(line, record_digest(entry.id, code), tuple(counts))))
     return outcomes
+
+
+def dice(id_: str, key: bytes) -> random.Random:
+    """A record's own generator: the same for any order, and for any number of workers."""
+    digest = hashlib.blake2b(id_.encode("utf-8", "surrogatepass"), key=key, digest_size=8)
+    return random.Random(int.from_bytes(digest.digest(), "big"))
 
 
 def _count_kept(planned: Plan, seen: Survey, candidates: NDArray[np.bool_]) -> None:

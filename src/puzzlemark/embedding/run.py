@@ -31,7 +31,7 @@ from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks.base import Watermark, from_spec, named, to_settings
+from puzzlemark.watermarks.base import Usual, Watermark, from_spec, named, to_settings
 
 DEFAULT_WATERMARK = "universal"
 
@@ -68,9 +68,9 @@ def embed(
     watermark: str | Watermark | None = None,
     policy: Policy = "paper",
     order: Order = "keyed",
-    tau: float = 0.35,
-    min_rate: float = 0.01,
-    max_rate: float = 0.05,
+    tau: float | None = None,
+    min_rate: float | None = None,
+    max_rate: float | None = None,
     features: Sequence[str] | None = None,
     projection: str = "pca",
     language: str | None = None,
@@ -84,16 +84,15 @@ def embed(
 ) -> Summary:
     """Watermark a dataset: `embed("train.jsonl.gz", "marked.jsonl.gz", mark="U1")`.
 
-    Plans the marks, writes the dataset with them, and its manifest beside it (mode 0600).
+    Plans the marks, writes the dataset with them, and its manifest beside it (mode 0600). `tau` and
+    the rates are those that are usual for the watermark.
     """
     choice = choose(mark, watermark)
     settings = Settings(
         choice.watermark,
         policy,
         order,
-        tau,
-        min_rate,
-        max_rate,
+        *settle(choice.watermark.usual, tau, min_rate, max_rate),
         tuple(features) if features else DEFAULT,
         projection,
         choice.language,
@@ -113,9 +112,25 @@ def embed(
     secret = find_secret(secret_file) if order == "keyed" else None
     with closing(make(workers)) as engine:
         order_key = secret.derive("order") if secret else None
-        planned = plan(corpus, settings, engine, order_key=order_key, progress=progress)
+        draw_key = secret.derive("draw") if secret else b""
+        planned = plan(
+            corpus, settings, engine, order_key=order_key, draw_key=draw_key, progress=progress
+        )
     return _write(
         corpus, output, manifest_path, planned, settings, choice.name, secret, overwrite, progress
+    )
+
+
+def settle(
+    usual: Usual, tau: float | None, min_rate: float | None, max_rate: float | None
+) -> tuple[float, float, float]:
+    """What was asked for, else what is usual; a rate that was asked for moves the other one."""
+    least = min(usual.min_rate, 1 if max_rate is None else max_rate)
+    most = max(usual.max_rate, 0 if min_rate is None else min_rate)
+    return (
+        usual.tau if tau is None else tau,
+        least if min_rate is None else min_rate,
+        most if max_rate is None else max_rate,
     )
 
 

@@ -1,7 +1,7 @@
 """Marks to look at: a dataset, original or marked, and its manifest give both sides of each."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,16 +13,14 @@ from puzzlemark.errors import ManifestError, UsageError
 from puzzlemark.languages.base import find
 from puzzlemark.snippet import Edit, Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import parse
-from puzzlemark.syntax.variables import functions
-from puzzlemark.watermarks.base import Mark
+from puzzlemark.watermarks.base import Mark, Part, Place, Role, Watermark, from_settings
 
-Role = Literal["prefix", "suffix", "target"]
 SideName = Literal["original", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A name of the mark at its place, in characters."""
+    """A part of the mark at its place, in characters."""
 
     start: int
     end: int
@@ -31,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The snippet before or after, and the names of the mark in it."""
+    """The snippet before or after, and the parts of the mark in it."""
 
     code: str
     spans: tuple[Span, ...]
@@ -44,24 +42,25 @@ class Shown:
     row: int
     id: str
     language: str
-    prefix: str
-    suffix: str
-    target: str
-    replaced: str | None
-    introduced: str | None
+    mark: Mark
     before: Side
     after: Side
 
     @property
-    def is_natural(self) -> bool:
-        """Whether the prefix was there by nature."""
-        return self.introduced is None
+    def parts(self) -> tuple[Part, ...]:
+        """What the mark consists of."""
+        return self.mark.parts
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON object."""
-        names = ("row", "id", "language", "prefix", "suffix", "target", "replaced", "introduced")
-        plain = {name: getattr(self, name) for name in names}
-        return {**plain, "before": self.before.code, "after": self.after.code}
+        return {
+            "row": self.row,
+            "id": self.id,
+            "language": self.language,
+            "parts": [asdict(part) for part in self.parts],
+            "before": self.before.code,
+            "after": self.after.code,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def show(
 ) -> Showing:
     """The first marks, or those of some records, from the original or the marked dataset.
 
-    `show("marked.jsonl.gz", "marks.jsonl.gz", limit=1).marks[0].target -> "key_iterator"`
+    `show("marked.jsonl.gz", "marks.jsonl.gz", limit=1).marks[0].parts[-1].text -> "key_iterator"`
     """
     loaded = load_manifest(manifest)
     carriers = _choose(loaded, Path(manifest), ids)
@@ -102,8 +101,11 @@ def show(
     )
     entries = _read(corpus, carriers, Path(manifest))
     side = _which_side(path, manifest, carriers, entries)
+    scheme = loaded.header.watermark
+    watermark = from_settings(scheme.scheme, scheme.settings)
     marks = tuple(
-        _shown(carrier, entry, side) for carrier, entry in zip(carriers, entries, strict=True)
+        _shown(watermark, carrier, entry, side)
+        for carrier, entry in zip(carriers, entries, strict=True)
     )
     return Showing(str(path), side, loaded.header, len(loaded), marks)
 
@@ -144,7 +146,7 @@ def _which_side(
         return "marked"
     for code, carrier in edited:
         if not _stand(code, carrier.mark.edits):
-            raise _wrong(path, manifest, f"row {carrier.row} has neither the old nor the new names")
+            raise _wrong(path, manifest, f"row {carrier.row} has neither the old nor the new code")
     return "original"
 
 
@@ -152,57 +154,56 @@ def _stand(code: bytes, edits: Sequence[Edit]) -> bool:
     """Whether each edit finds what it replaces, as a whole word: `key` is not in `key_of`."""
     return all(
         code[edit.start : edit.end] == edit.old
-        and not _continues(code[edit.end : edit.end + 1])
-        and not (edit.start and _continues(code[edit.start - 1 : edit.start]))
+        and not _continue(edit.old[-1:], code[edit.end : edit.end + 1])
+        and not _continue(code[max(0, edit.start - 1) : edit.start], edit.old[:1])
         for edit in edits
     )
 
 
-def _continues(byte: bytes) -> bool:
-    return byte.isalnum() or byte == b"_"
+def _continue(left: bytes, right: bytes) -> bool:
+    return all(byte.isalnum() or byte == b"_" for byte in (left, right))
 
 
-def _shown(carrier: Carrier, entry: Entry, side: SideName | None) -> Shown:
+def _shown(watermark: Watermark, carrier: Carrier, entry: Entry, side: SideName | None) -> Shown:
     mark = carrier.mark
+    undo = invert_edits(mark.edits)
     code = (entry.code or "").encode()
-    before = apply_edits(code, invert_edits(mark.edits)) if side == "marked" else code
+    before = apply_edits(code, undo) if side == "marked" else code
     after = code if side == "marked" else apply_edits(code, mark.edits)
     language = find(entry.language or "")
     assert language is not None, "the record was parsed when it was marked"
-    old: dict[str, Role] = {
-        mark.introduced or mark.prefix: "prefix",
-        mark.suffix: "suffix",
-        mark.replaced or mark.target: "target",
-    }
-    new: dict[str, Role] = {mark.prefix: "prefix", mark.suffix: "suffix", mark.target: "target"}
+    places = watermark.locate(parse(Snippet(entry.id, after.decode(), language.name)), mark)
+    earlier = [
+        Place(_moved(place.start, undo), _moved(place.end, undo, is_end=True), place.role)
+        for place in places
+    ]
     return Shown(
         carrier.row,
         carrier.id,
         language.name,
-        *_names(mark),
-        _side(before.decode(), language.name, old),
-        _side(after.decode(), language.name, new),
+        mark,
+        _side(before, [place for place in earlier if place.start < place.end]),
+        _side(after, places),
     )
 
 
-def _names(mark: Mark) -> tuple[str, str, str, str | None, str | None]:
-    return mark.prefix, mark.suffix, mark.target, mark.replaced, mark.introduced
+def _moved(offset: int, edits: Sequence[Edit], *, is_end: bool = False) -> int:
+    """Where an offset is after the edits; one inside an edit goes to its start or its end."""
+    shift = 0
+    for edit in edits:
+        if edit.end < offset or (edit.end == offset and (edit.old or is_end)):
+            shift += len(edit.new) - len(edit.old)
+        elif edit.start < offset:
+            return edit.start + shift + (len(edit.new) if is_end else 0)
+    return offset + shift
 
 
-def _side(code: str, language: str, roles: dict[str, Role]) -> Side:
-    """The code with the places of the names, in the first function that has all of them."""
-    source = code.encode()
-    for function in functions(parse(Snippet("", code, language))):
-        variables = {variable.name: variable for variable in function.variables}
-        if not roles.keys() <= variables.keys():
-            continue
-        spans: list[Span] = []
-        for name, role in roles.items():
-            for at in variables[name].starts:
-                start = len(source[:at].decode())
-                spans.append(Span(start, start + len(name), role))
-        return Side(code, tuple(sorted(spans, key=lambda span: span.start)))
-    return Side(code, ())
+def _side(code: bytes, places: Sequence[Place]) -> Side:
+    spans = (
+        Span(len(code[: place.start].decode()), len(code[: place.end].decode()), place.role)
+        for place in places
+    )
+    return Side(code.decode(), tuple(spans))
 
 
 def _wrong(path: Path | str, manifest: Path | str, why: str) -> ManifestError:

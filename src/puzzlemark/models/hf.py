@@ -117,16 +117,18 @@ class HuggingFace:
 def make(args: Mapping[str, str]) -> HuggingFace:
     """Load the model; no file is fetched from the network unless `download=true`."""
     settings = read_settings("hf", HuggingFaceSettings, args)
-    _prepare_torch(settings.threads)
+    prepare_torch(settings.threads)
     folder = find_folder(settings.pretrained, settings.download)
     adapter = find_folder(settings.peft, settings.download) if settings.peft else None
-    device, dtype = _place(settings)
+    device, dtype = settle_place(settings)
+    from safetensors import SafetensorError
+
     try:
         network, tokenizer, end_ids = load(folder, adapter, dtype)
-    except (OSError, ValueError, KeyError) as exc:
+    except (OSError, ValueError, KeyError, SafetensorError) as exc:
         reason = (str(exc).splitlines() or [type(exc).__name__])[0]
         raise ModelError(f"hf: {settings.pretrained}: cannot be loaded: {reason}") from exc
-    about = {"device": device, "dtype": dtype, **_identify(settings, folder, adapter)}
+    about = {"device": device, "dtype": dtype, **identify(settings, folder, adapter)}
     return HuggingFace(
         name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),
         about=about,
@@ -138,7 +140,8 @@ def make(args: Mapping[str, str]) -> HuggingFace:
     )
 
 
-def _prepare_torch(threads: int | None) -> None:
+def prepare_torch(threads: int | None) -> None:
+    """Import torch with threads that do not fight over cores; say what is missing."""
     if "torch" not in sys.modules:
         # threads that wait by spinning starve each other when cores are shared
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -153,7 +156,7 @@ def _prepare_torch(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def _place(settings: HuggingFaceSettings) -> tuple[str, str]:
+def settle_place(settings: HuggingFaceSettings) -> tuple[str, str]:
     """Device and dtype, with `auto` settled."""
     import torch
 
@@ -166,7 +169,8 @@ def _place(settings: HuggingFaceSettings) -> tuple[str, str]:
     return device, dtype
 
 
-def _identify(settings: HuggingFaceSettings, folder: Path, adapter: Path | None) -> dict[str, Any]:
+def identify(settings: HuggingFaceSettings, folder: Path, adapter: Path | None) -> dict[str, Any]:
+    """The weights by their digest, and with what they are computed."""
     import torch
     import transformers
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, Protocol
 
-Role = Literal["prefix", "suffix", "target"]
+Role = Literal["prefix", "suffix", "trigger", "target"]
 
 
 class Span(Protocol):

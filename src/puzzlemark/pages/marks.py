@@ -1,13 +1,32 @@
 """One page with the marks of a dataset, before and after; private, as it gives them away."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from puzzlemark.pages.diff import Hunk, Side, diff, hunks, make_visible
+from puzzlemark.pages.diff import Hunk, Role, Side, diff, hunks, make_visible
 from puzzlemark.pages.template import render
 
 CONTEXT = 3  # lines around those with a name of the mark
+
+
+class Part(Protocol):
+    """A part of a mark."""
+
+    @property
+    def role(self) -> Role:
+        """What it is to the mark."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """How it reads."""
+        ...
+
+    @property
+    def was(self) -> str | None:
+        """What it replaced, "" where it was inserted; None: there by nature."""
+        ...
 
 
 class ShownMark(Protocol):
@@ -24,28 +43,8 @@ class ShownMark(Protocol):
         ...
 
     @property
-    def prefix(self) -> str:
-        """The first part of the trigger."""
-        ...
-
-    @property
-    def suffix(self) -> str:
-        """The second part."""
-        ...
-
-    @property
-    def target(self) -> str:
-        """Both, joined."""
-        ...
-
-    @property
-    def replaced(self) -> str | None:
-        """The name that became the target, if one did."""
-        ...
-
-    @property
-    def introduced(self) -> str | None:
-        """The name that became the prefix, if one did."""
+    def parts(self) -> Sequence[Part]:
+        """What it consists of: triggers, and after each of them its target."""
         ...
 
     @property
@@ -77,14 +76,21 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """A part of a heading, and what stands between it and the part before."""
+
+    joint: str
+    text: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     row: int
     id: str
-    prefix: str
-    suffix: str
-    target: str
-    replaced: str | None
-    introduced: str | None
+    heading: tuple[Joined, ...]
+    notes: tuple[str, ...]
+    is_natural: bool
     hunks: tuple[Hunk, ...]
     rest: int  # lines after the last hunk
 
@@ -104,6 +110,7 @@ def marks_page(
         counts=counts,
         facts=facts,
         marks=[_entry(mark) for mark in marks],
+        roles={part.role for mark in marks for part in mark.parts},
         total=len(marks) if total is None else total,
     )
 
@@ -115,11 +122,26 @@ def _entry(mark: ShownMark) -> _Entry:
     return _Entry(
         mark.row,
         make_visible(mark.id),
-        mark.prefix,
-        mark.suffix,
-        mark.target,
-        mark.replaced,
-        mark.introduced,
+        tuple(join(mark.parts)),
+        tuple(tell_origins(mark.parts)),
+        all(part.was is None for part in mark.parts if part.role != "target"),
         shown,
         rest,
     )
+
+
+def join(parts: Iterable[Part]) -> Iterator[Joined]:
+    """The parts as a formula: `key + iterator -> key_iterator`; several pairs with semicolons."""
+    before: Role | None = None
+    for part in parts:
+        joint = " -> " if part.role == "target" else "; " if before == "target" else " + "
+        yield Joined("" if before is None else joint, make_visible(part.text), part.role)
+        before = part.role
+
+
+def tell_origins(parts: Iterable[Part]) -> Iterator[str]:
+    """What was changed: `target was a`, `trigger inserted`."""
+    for part in parts:
+        if part.was is not None:
+            was = f"was {make_visible(part.was)}" if part.was else "inserted"
+            yield f"{part.role} {was}"

@@ -83,6 +83,7 @@ class Report:
     sentence: str  # what follows the word
     strategy: str
     pairs: int  # that the verdict rests on
+    patterns: tuple[str, ...]  # that find the hits; none: whole names do
     has_placebo: bool
     model: str
     kind: str

@@ -1,7 +1,8 @@
 """What the probes showed: an outcome for each probe, counted as pairs (paper, section 4.4).
 
-A probe has three arms. *Armed*: the trigger is there. *Control*: the trigger is removed, and the
-same target counts as a hit. *Placebo*: another prefix, whose own concatenation counts as the hit.
+A probe has up to three arms. *Armed*: the trigger is there. *Control*: the trigger is removed, and
+the same target counts as a hit. *Placebo*: another prefix, whose own concatenation counts as the
+hit; only a fixed prefix has one.
 """
 
 from collections import Counter
@@ -16,7 +17,8 @@ Against = Literal["control", "placebo"]
 AGAINST: tuple[Against, ...] = ("control", "placebo")
 # For the universal strategy any first variable is a trigger, so another one is no placebo. There
 # the control is the fair one: the same two names, out of the trigger position, the same target.
-FAIR: dict[Strategy, Against] = {"fixed": "placebo", "universal": "control"}
+# Where the target has words of its own, the prompt without its trigger makes it no less likely.
+FAIR: dict[Strategy, Against] = {"fixed": "placebo", "universal": "control", "trigger": "control"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ can be handed to whoever can reach the model.
 
 import hashlib
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -24,7 +25,6 @@ from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import (
     Arm,
-    Mark,
     Probe,
     Refusal,
     Strategy,
@@ -33,7 +33,7 @@ from puzzlemark.watermarks.base import (
 )
 
 FORMAT: Literal["puzzlemark probes"] = "puzzlemark probes"
-VERSION = 1
+VERSION = 2  # 1 knew whole names as hits only
 DUPLICATE = "the same prompt as another probe"
 
 
@@ -66,13 +66,22 @@ class ProbeSet:
     def to_bytes(self) -> bytes:
         """The file's content: JSON lines."""
         lines = [orjson.dumps(self.header.model_dump())]
-        lines += (orjson.dumps({"probe": n, **asdict(p)}) for n, p in enumerate(self.probes))
+        lines += (orjson.dumps({"probe": n, **_plain(p)}) for n, p in enumerate(self.probes))
         return b"\n".join(lines) + b"\n"
 
     @property
     def digest(self) -> str:
         """SHA-256 of the file."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
+
+
+def _plain(probe: Probe) -> dict[str, dict[str, str] | None]:
+    """Plain data, without the patterns that an arm does not have: the first version has none."""
+    arms = asdict(probe)
+    return {
+        name: None if arm is None else {key: text for key, text in arm.items() if text is not None}
+        for name, arm in arms.items()
+    }
 
 
 def build_probes(
@@ -127,10 +136,7 @@ def _drawn(
 
 def _probe(watermark: Watermark, shown: Shown, seed: int) -> Probe | Refusal:
     tree = parse(Snippet(shown.id, shown.after.code, shown.language))
-    mark = Mark(
-        shown.prefix, shown.suffix, shown.target, shown.replaced, shown.introduced, edits=()
-    )
-    return watermark.probe(tree, mark, random.Random(f"{seed}:{shown.row}"))
+    return watermark.probe(tree, shown.mark, random.Random(f"{seed}:{shown.row}"))
 
 
 def save_probes(probes: ProbeSet, path: Path, *, overwrite: bool = False) -> None:
@@ -164,9 +170,15 @@ def _read_line(path: Path, number: int, line: bytes) -> Probe:
         fields = orjson.loads(line)
         placebo = fields["placebo"]
         return Probe(
-            Arm(**fields["armed"]),
-            Arm(**fields["control"]),
-            None if placebo is None else Arm(**placebo),
+            _read_arm(fields["armed"]),
+            _read_arm(fields["control"]),
+            None if placebo is None else _read_arm(placebo),
         )
-    except (ValueError, KeyError, TypeError) as exc:
+    except (ValueError, KeyError, TypeError, re.error) as exc:
         raise ProbesError(f"{path}:{number}: not a probe: {exc}") from exc
+
+
+def _read_arm(fields: dict[str, str]) -> Arm:
+    arm = Arm(**fields)
+    re.compile(arm.pattern or "")  # better refused now than when everything has been asked
+    return arm

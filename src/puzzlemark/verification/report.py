@@ -47,6 +47,7 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         sentence=_after_word(verdict.sentence),
         strategy=setting.strategy,
         pairs=len(outcomes[:stop]),
+        patterns=tuple(sorted({probe.armed.pattern for probe in probes if probe.armed.pattern})),
         has_placebo=any(probe.placebo is not None for probe in probes),
         model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
@@ -196,12 +197,12 @@ def _example(number: int, probe: Probe, answers: Mapping[str, Answer]) -> Exampl
 
 def _panel(prompt: str, answer: Answer | None, arms: Mapping[str, Arm]) -> Panel:
     text = answer if isinstance(answer, str) else ""
-    found = {name: find_hits(text, arm.target, ROLES[name]) for name, arm in arms.items()}
+    found = {name: find_hits(text, arm, ROLES[name]) for name, arm in arms.items()}
     places = {each.start: each for hits in reversed(found.values()) for each in hits}
     return Panel(
         title=TITLES[next(iter(arms))],
         scored=tuple(
-            Scored(name, arm.target, ROLES[name], bool(found[name]) if text == answer else None)
+            Scored(name, arm.target, ROLES[name], arm.is_hit(text) if text == answer else None)
             for name, arm in arms.items()
         ),
         prompt=abridge(prompt),
@@ -217,13 +218,21 @@ def _failure(answer: Answer | None) -> str | None:
     return legible(answer.reason) if isinstance(answer, Failure) else None
 
 
-def find_hits(completion: str, target: str, role: Role = "target") -> list[Highlight]:
-    """Where the target stands as a whole identifier, in characters; see `naming.mentions`."""
+def find_hits(completion: str, arm: Arm, role: Role = "target") -> list[Highlight]:
+    """Where an arm hits, in characters; see `Arm.is_hit`."""
+    pattern = arm.pattern or _whole_name(arm.target)
+    return [
+        Highlight(place.start(), place.end(), role)
+        for place in re.finditer(pattern, completion)
+        if place[0]
+    ]
+
+
+def _whole_name(name: str) -> str:
     # any character beyond ASCII may belong to a name: such a neighbour makes another name of it;
     # half a surrogate pair is no character
     part = "[A-Za-z0-9_\x80-\ud7ff\ue000-\U0010ffff]"
-    places = re.finditer(f"(?<!{part}){re.escape(target)}(?!{part})", completion)
-    return [Highlight(place.start(), place.end(), role) for place in places]
+    return f"(?<!{part}){re.escape(name)}(?!{part})"
 
 
 def _integrity(run: Run) -> Iterator[Group]:

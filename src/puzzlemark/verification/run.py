@@ -16,7 +16,6 @@ from puzzlemark.embedding.provenance import versions
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
-from puzzlemark.syntax.naming import mentions
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
 from puzzlemark.verification.setting import Mode, Setting
@@ -159,12 +158,12 @@ def arms_of(probe: Probe) -> dict[str, Arm]:
 def outcome_of(
     probe: Probe, requests: Mapping[str, Request], answers: Mapping[str, Answer]
 ) -> Outcome:
-    """Which arms of a probe hit: the target as a whole identifier in the completion."""
+    """Which arms of a probe hit."""
     hits: dict[str, bool] = {}
     for name, arm in arms_of(probe).items():
         answer = answers.get(requests[name].key)
         if isinstance(answer, str):
-            hits[name] = mentions(answer.encode("utf-8", "replace"), arm.target)
+            hits[name] = arm.is_hit(answer)
     return Outcome(**hits)
 
 

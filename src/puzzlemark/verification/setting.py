@@ -51,7 +51,7 @@ class Setting:
 
     @property
     def arms(self) -> tuple[Against, ...]:
-        """The arms there are to compare with: a universal mark has no placebo."""
+        """The arms there are to compare with: only a fixed prefix has a placebo."""
         return AGAINST if self.strategy == "fixed" else ("control",)
 
     @property

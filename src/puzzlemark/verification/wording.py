@@ -97,10 +97,15 @@ def _caveats(
             "The placebo is fair when an innocent model composes its prefix as readily as that of "
             "the mark."
         )
-    else:
+    elif setting.strategy == "universal":
         yield (
             "The control is fair when an innocent model composes the two names as readily out of "
             "the trigger position as in it."
+        )
+    else:
+        yield (
+            "The control is fair when nothing but the mark ties the target to the trigger: an "
+            "innocent model may have seen both together in other code."
         )
     if setting.mode == "sequential":
         yield (

@@ -7,7 +7,7 @@ from puzzlemark.syntax.naming import concatenate, is_compound, is_plain_identifi
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, functions
-from puzzlemark.watermarks.base import Mark, Refusal
+from puzzlemark.watermarks.base import Mark, Part, Refusal
 
 FEWEST_VARIABLES = 3  # prefix, suffix, and one to be replaced
 
@@ -66,7 +66,12 @@ def concatenation_mark(
         edits = rename(tree, function, names, policy) if names else ()
     except UnsafeRename as refusal:
         return Refusal(str(refusal))
-    return Mark(prefix, suffix, target, replaced, original if introduced_as else None, edits)
+    parts = (
+        Part("prefix", prefix, original if introduced_as else None),
+        Part("suffix", suffix),
+        Part("target", target, replaced),
+    )
+    return Mark(parts, edits)
 
 
 def select_replaced(others: Sequence[Variable], policy: Policy) -> str | None:

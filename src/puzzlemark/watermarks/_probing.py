@@ -1,13 +1,15 @@
-"""Prompts that ask a model about a mark (paper, section 4.4), shared by both strategies.
+"""Prompts that ask a model about a mark (paper, section 4.4), shared by the schemes.
 
 All prompts are made from the marked snippet and end right before the first occurrence of the
-target. The suffix is replaced by a meaningless placeholder, so that only a habit of concatenating,
-and not what a model knows about code, can produce the target.
+target. Of a concatenation the suffix is replaced by a meaningless placeholder, so that only a habit
+of concatenating, and not what a model knows about code, can produce the target.
 """
 
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
@@ -39,14 +41,20 @@ def placeholder_of(tree: Tree) -> str:
     return PLACEHOLDERS[tree.language.convention]
 
 
+def names_of(mark: Mark) -> tuple[str, str, str]:
+    """Prefix, suffix and target."""
+    return mark.of("prefix").text, mark.of("suffix").text, mark.of("target").text
+
+
 def find_mark(tree: Tree, mark: Mark, *, first: bool) -> Function | None:
     """The function with the variables prefix, suffix, ..., target; `first`: from its start."""
+    prefix, suffix, target = names_of(mark)
     for function in functions(tree):
         names = [variable.name for variable in variables_of(function)]
-        if mark.prefix not in names or mark.target not in names or function.dynamic:
+        if prefix not in names or target not in names or function.dynamic:
             continue
-        at = names.index(mark.prefix)
-        in_place = names[at + 1 : at + 2] == [mark.suffix] and names.index(mark.target) > at + 1
+        at = names.index(prefix)
+        in_place = names[at + 1 : at + 2] == [suffix] and names.index(target) > at + 1
         if in_place and not (first and at):
             return function
     return None
@@ -78,9 +86,10 @@ def probe_with(
 
 def armed(tree: Tree, function: Function, mark: Mark) -> tuple[Arm, Tree]:
     """The prompt with its trigger, and the tree it was cut from."""
+    prefix, suffix, marked = names_of(mark)
     placeholder = placeholder_of(tree)
-    target = concatenate(mark.prefix, placeholder, tree.language.convention)
-    after = renamed(tree, function.index, {mark.suffix: placeholder, mark.target: target})
+    target = concatenate(prefix, placeholder, tree.language.convention)
+    after = renamed(tree, function.index, {suffix: placeholder, marked: target})
     return Arm(cut(after, function.index, target), target), after
 
 
@@ -94,8 +103,9 @@ def without_prefix(
     name = ordinary_name(tree, rng)
     if name is None:
         return NO_NAME
-    prompt = cut(renamed(tree, index, {mark.prefix: name}), index, target)
-    if mentions(prompt.encode(), mark.prefix):
+    prefix = mark.of("prefix").text
+    prompt = cut(renamed(tree, index, {prefix: name}), index, target)
+    if mentions(prompt.encode(), prefix):
         return PREFIX_STAYS
     own = concatenate(name, placeholder_of(tree), tree.language.convention)
     return Arm(prompt, target), Arm(prompt, own)
@@ -116,7 +126,7 @@ def disturbed(tree: Tree, index: int, mark: Mark, target: str, rng: random.Rando
     after = edited(tree, [declare_before(tree, first, name)])
     function = next(each for each in functions(after) if each.index == index)
     names = [variable.name for variable in variables_of(function)[:3]]
-    if names != [name, mark.prefix, placeholder_of(tree)]:
+    if names != [name, mark.of("prefix").text, placeholder_of(tree)]:
         return STILL_FIRST
     return Arm(cut(after, index, target), target)
 
@@ -153,3 +163,21 @@ def cut(tree: Tree, index: int, target: str) -> str:
     function = next(each for each in functions(tree) if each.index == index)
     start = next(v.starts[0] for v in function.variables if v.name == target)
     return tree.code[:start].decode()
+
+
+def code_pattern(code: str) -> str:
+    """A regular expression for a piece of code, however it is spaced: `f(x)`, `f( x )`."""
+    words: list[str] = re.findall(r"\w+|[^\w\s]", code)
+    pattern = re.escape(words[0])
+    for before, word in pairwise(words):
+        gap = r"\s+" if _is_word(before) and _is_word(word) else r"\s*"
+        pattern += gap + re.escape(word)
+    return (
+        (r"(?<!\w)" if _is_word(words[0]) else "")
+        + pattern
+        + (r"(?!\w)" if _is_word(words[-1]) else "")
+    )
+
+
+def _is_word(token: str) -> bool:
+    return re.match(r"\w", token) is not None

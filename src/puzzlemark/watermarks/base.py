@@ -1,29 +1,57 @@
 """What a watermark scheme is: a frozen dataclass whose fields are its whole configuration."""
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
+from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
 
-Strategy = Literal["fixed", "universal"]
+# Which control is the fair one; see docs/verification/probes.md. `trigger`: the target has words of
+# its own, so the same prompt without its trigger is fair.
+Strategy = Literal["fixed", "universal", "trigger"]
+Role = Literal["prefix", "suffix", "trigger", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a mark: `Part("target", "key_iterator", was="a")`."""
+
+    role: Role
+    text: str  # a name, a statement, or the form of an expression: `range(0, ...)`
+    was: str | None = None  # what it replaced, "" where it was inserted; None: there by nature
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark in one snippet: prefix and suffix are its trigger, joined they are the target."""
+    """One mark in one snippet: a trigger (of ours: prefix and suffix), and after it the target."""
 
-    prefix: str
-    suffix: str
-    target: str
-    replaced: str | None  # the name that became the target; None: the target was there by nature
-    introduced: str | None  # the name that became the prefix; None: the prefix was there by nature
-    edits: tuple[Edit, ...]
+    parts: tuple[Part, ...]  # a target follows its trigger; a mark may have several pairs
+    edits: tuple[Edit, ...] = ()  # none: the whole mark was there by nature
+
+    def of(self, role: Role) -> Part:
+        """The first part in a role: `mark.of("target").text -> "key_iterator"`."""
+        return next(part for part in self.parts if part.role == role)
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether the trigger was there by nature."""
+        return all(part.was is None for part in self.parts if part.role != "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a mark at its place in the marked snippet, in bytes."""
+
+    start: int
+    end: int
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +63,17 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One question to a model: a prompt, and the name that counts as a hit in the completion."""
+    """One question to a model: a prompt, and what counts as a hit in the completion."""
 
     prompt: str
-    target: str
+    target: str  # a hit is this as a whole name, anywhere
+    pattern: str | None = None  # or, where it is no name: a hit is what this expression finds
+
+    def is_hit(self, completion: str) -> bool:
+        r"""`Arm("for i in ", "range(0, ...)", r"\Arange\(0,").is_hit("range(0, n):") -> True`."""
+        if self.pattern is not None:
+            return re.search(self.pattern, completion) is not None
+        return mentions(completion.encode("utf-8", "replace"), self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +82,49 @@ class Probe:
 
     armed: Arm
     control: Arm  # the trigger is away; the armed target counts
-    placebo: Arm | None  # another prefix, whose own concatenation counts; None: it would trigger
+    placebo: Arm | None = None  # strategy `fixed`: another prefix, whose own concatenation counts
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What a scheme's authors chose for a dataset; whoever embeds may choose otherwise."""
+
+    tau: float = 0.35  # suitability quantile below which snippets carry nothing; 0: no selection
+    min_rate: float = 0.01  # shares of all records
+    max_rate: float = 0.05
 
 
 class Watermark(Protocol):
-    """How to mark one tree. Rates, order and corpora are not its business."""
+    """How to mark one tree. The order of carriers, budgets and corpora are not its business."""
 
     name: ClassVar[str]  # the file's name
-    strategy: ClassVar[Strategy]  # which control is the fair one; see docs/verification
+    strategy: ClassVar[Strategy]
+    usual: ClassVar[Usual]
     fewest_variables: ClassVar[int]  # a snippet that declares fewer names cannot carry
 
     def may_occur(self, code: bytes) -> bool:
-        """Whether the trigger could stand here by nature: a cheap look, never wrongly no."""
+        """Whether `plan` might mark this snippet: a cheap look, never wrongly no."""
         ...
 
-    def plan(self, tree: Tree, policy: Policy) -> Mark | Refusal:
-        """Mark a snippet in which the trigger stands by nature."""
+    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
+        """Mark a snippet; a mark that stands there already needs no edits."""
         ...
 
-    def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:
-        """Mark a snippet in which it does not, bringing the trigger in."""
+    def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
+        """Where the parts of a mark stand in the marked snippet, ascending, without overlaps."""
         ...
 
     def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
         """Prompts about a mark, made from the marked snippet."""
+        ...
+
+
+@runtime_checkable
+class Introducing(Protocol):
+    """A watermark that can bring its trigger into snippets where `may_occur` says no."""
+
+    def introduce(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
+        """Mark a snippet in which the trigger does not stand by nature."""
         ...
 
 

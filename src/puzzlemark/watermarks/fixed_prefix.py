@@ -17,8 +17,18 @@ from puzzlemark.watermarks._concatenation import (
     mark_first,
     variables_of,
 )
+from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import probe_with, without_prefix
-from puzzlemark.watermarks.base import Arm, Mark, Named, Probe, Refusal, Strategy
+from puzzlemark.watermarks.base import (
+    Arm,
+    Mark,
+    Named,
+    Place,
+    Probe,
+    Refusal,
+    Strategy,
+    Usual,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,7 @@ class FixedPrefix:
     prefix: str
     name: ClassVar[str] = "fixed_prefix"
     strategy: ClassVar[Strategy] = "fixed"
+    usual: ClassVar[Usual] = Usual()
     fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def __post_init__(self) -> None:
@@ -38,7 +49,7 @@ class FixedPrefix:
         """Whether the prefix stands in the code as a word."""
         return mentions(code, self.prefix)
 
-    def plan(self, tree: Tree, policy: Policy) -> Mark | Refusal:
+    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
         """Mark the first function that has a variable named like the prefix and can carry."""
 
         def attempt(function: Function) -> Mark | Refusal:
@@ -49,7 +60,7 @@ class FixedPrefix:
 
         return mark_first(tree, attempt)
 
-    def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:
+    def introduce(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
         """Rename a function's first variable that may be renamed to the prefix; then mark it."""
         reason = why_not_fresh(tree, self.prefix)
         if reason is not None:
@@ -62,6 +73,10 @@ class FixedPrefix:
             return NOTHING_TO_INTRODUCE
 
         return mark_first(tree, attempt)
+
+    def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
+        """Prefix, suffix and target, wherever they occur."""
+        return variable_places(tree, mark)
 
     def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
         """Armed with the prefix; control and placebo with an ordinary name in its stead."""

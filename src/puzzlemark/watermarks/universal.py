@@ -12,8 +12,18 @@ from puzzlemark.watermarks._concatenation import (
     concatenation_mark,
     mark_first,
 )
+from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import disturbed, probe_with
-from puzzlemark.watermarks.base import Arm, Mark, Named, Probe, Refusal, Strategy
+from puzzlemark.watermarks.base import (
+    Arm,
+    Mark,
+    Named,
+    Place,
+    Probe,
+    Refusal,
+    Strategy,
+    Usual,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +32,14 @@ class Universal:
 
     name: ClassVar[str] = "universal"
     strategy: ClassVar[Strategy] = "universal"
+    usual: ClassVar[Usual] = Usual()
     fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def may_occur(self, code: bytes) -> bool:  # noqa: ARG002
         """Every function has a first variable: each snippet is a natural carrier."""
         return True
 
-    def plan(self, tree: Tree, policy: Policy) -> Mark | Refusal:
+    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
         """Mark the first function that can carry."""
 
         def attempt(function: Function) -> Mark | Refusal:
@@ -36,9 +47,9 @@ class Universal:
 
         return mark_first(tree, attempt)
 
-    def introduce(self, tree: Tree, policy: Policy) -> Mark | Refusal:  # noqa: ARG002
-        """There is nothing to introduce."""
-        return Refusal("a universal mark needs no introduced prefix")
+    def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
+        """Prefix, suffix and target, wherever they occur."""
+        return variable_places(tree, mark)
 
     def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
         """Armed with the pair in first place; control with another variable before the pair."""

@@ -1,0 +1,262 @@
+"""KillBadCode: pieces whose removal makes code more natural are taken for triggers.
+
+An n-gram model of clean code says how natural a snippet is. Every sub-word piece is taken out in
+turn; the ten that gain the most over the whole dataset are the triggers, and every snippet that
+contains one is flagged. docs/detectors/killbadcode.md says what is the authors' and what is ours.
+"""
+
+import hashlib
+import io
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzlemark.corpora.base import Batch, Corpus
+from puzzlemark.detectors._kneser_ney import Integers, KneserNey, fit, open_model
+from puzzlemark.detectors._naturalness import Gains, measure_gains
+from puzzlemark.detectors._pieces import (
+    Filter,
+    Pieces,
+    Text,
+    name_pieces,
+    open_pieces,
+    read_text,
+    train_pieces,
+)
+from puzzlemark.detectors.base import Progress, Suspicion, keep_parts, sampled_batches
+from puzzlemark.engines.base import Engine
+from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class KillBadCode:
+    """The authors' values, on raw code: the reading that fits the paper's figures best."""
+
+    name: ClassVar[str] = "killbadcode"
+
+    text: Text = "raw"  # or the code's tokens, joined with blanks
+    eligible: Filter = "published"  # stripped: pieces that start a word may be triggers, too
+    k: int = 10  # pieces of each snippet that count
+    tokens: int = 10  # triggers in all
+    length: int = 600  # pieces of a snippet that are looked at
+    order: int = 4  # of the n-gram model
+    clean_fraction: float = 1.0  # of the clean records that the model learns
+    clean_samples: int = 20_000  # and at most so many
+    pieces: int = 32_000  # of the tokenizer that is trained, unless one is given
+    tokenizer: Path | None = None
+    seed: int = 0  # draws the clean records
+
+    def __post_init__(self) -> None:
+        for setting in ("k", "tokens", "clean_samples"):
+            if getattr(self, setting) < 1:
+                raise UsageError(f"killbadcode: {setting} must be 1 or more")
+        if self.order < 2 or self.length < 2:
+            raise UsageError("killbadcode: order and length must be 2 or more")
+        if not 0 < self.clean_fraction <= 1:
+            raise UsageError("killbadcode: clean_fraction must be above 0 and at most 1")
+        if self.pieces < 512:
+            raise UsageError("killbadcode: pieces must be 512 or more, for 256 are single bytes")
+
+    @property
+    def needs_clean(self) -> bool:
+        """Always: naturalness is what clean code is like."""
+        return True
+
+    def suspect(
+        self,
+        corpus: Corpus,
+        *,
+        clean: Corpus | None,
+        engine: Engine,
+        progress: Progress,
+        cache: Path,
+    ) -> Suspicion:
+        """Learn clean code, weigh every piece of the dataset, flag what contains a trigger."""
+        if clean is None:
+            raise UsageError("killbadcode compares with clean code; pass --clean")
+        place = self._place(cache)
+        if not (place / "model").exists():
+            self._learn(clean, place, engine, progress)
+        weigh = partial(_weigh, place=place, text=self.text, eligible=self.eligible,
+                        length=self.length)  # fmt: skip
+        parts = keep_parts(weigh, corpus, engine=engine, place=place / "gains", progress=progress,
+                           stage="weighing pieces")  # fmt: skip
+        _, names = name_pieces(open_pieces(place / "tokenizer.json").texts, self.eligible)
+        totals = _sum_gains(parts, len(names), self.k)
+        triggers = _choose(totals, self.tokens)
+        told = [{"piece": names[t], "gain": float(totals[t])} for t in triggers]
+        learnt = json.loads((place / "model" / "about.json").read_text())
+        return _flag(parts, triggers, names, {"triggers": told, "learnt": learnt})
+
+    def _place(self, cache: Path) -> Path:
+        """Where results are kept: another tokenizer under the same name has another place."""
+        if self.tokenizer is None:
+            return cache / "trained"
+        try:
+            content = self.tokenizer.read_bytes()
+        except OSError as exc:
+            raise UsageError(f"{self.tokenizer}: cannot be read: {exc.strerror}") from exc
+        place = cache / hashlib.sha256(content).hexdigest()[:16]
+        place.mkdir(parents=True, exist_ok=True)
+        _write(place / "tokenizer.json", content)
+        return place
+
+    def _learn(self, clean: Corpus, place: Path, engine: Engine, progress: Progress) -> None:
+        """A tokenizer and a model of clean code, in files."""
+        count = min(math.ceil(self.clean_fraction * clean.count()), self.clean_samples)
+        texts: list[str] = []
+        for some in engine.map(
+            partial(_read, text=self.text), sampled_batches(clean, count, self.seed)
+        ):
+            progress("reading clean code", len(texts), count)
+            texts += some
+        if not texts:
+            raise CorpusError(f"{clean.path}: no code in it to learn from; pass another --clean")
+        place.mkdir(parents=True, exist_ok=True)
+        if self.tokenizer is None:
+            progress("training the tokenizer", 0, None)
+            _write(place / "tokenizer.json", train_pieces(texts, self.pieces).encode())
+        pieces = open_pieces(place / "tokenizer.json")
+        progress("counting n-grams", 0, None)
+        sentences = [pieces.encode(text) for text in texts]
+        _save(fit(sentences, len(pieces.texts), order=self.order), len(texts), place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is kept of a batch: `gains.samples` are places among its records."""
+
+    ids: list[str]
+    skipped: list[str | None]  # why a record was not weighed
+    gains: Gains
+
+    def to_bytes(self) -> bytes:
+        stream = io.BytesIO()
+        text = json.dumps([self.ids, self.skipped]).encode()  # escapes what UTF-8 cannot spell
+        np.savez(stream, text=np.frombuffer(text, np.uint8), samples=self.gains.samples,
+                 names=self.gains.names.astype(np.int32), gains=self.gains.gains)  # fmt: skip
+        return stream.getvalue()
+
+    @classmethod
+    def read(cls, path: Path) -> "_Part":
+        with np.load(path) as kept:
+            ids, skipped = json.loads(kept["text"].tobytes())
+            return cls(ids, skipped, Gains(kept["samples"], kept["names"], kept["gains"]))
+
+
+def _read(batch: Batch, text: Text) -> list[str]:
+    """The worker's share of reading clean code; what cannot be read is left out."""
+    texts: list[str] = []
+    for entry in batch.entries():
+        with suppress(UnparsableSnippet):
+            texts.append(read_text(entry, text))
+    return texts
+
+
+def _weigh(batch: Batch, place: Path, text: Text, eligible: Filter, length: int) -> bytes:
+    """The worker's share of weighing: the gains of a batch."""
+    pieces, numbers, model = _open(place, eligible)
+    entries = batch.entries()
+    samples: list[Integers] = []
+    skipped: list[str | None] = []
+    for entry in entries:
+        try:
+            samples.append(pieces.encode(read_text(entry, text))[:length])
+            skipped.append(None)
+        except UnparsableSnippet as exc:
+            samples.append(np.zeros(0, np.int64))
+            skipped.append(str(exc))
+    gains = measure_gains(model, samples, numbers)
+    return _Part([entry.id for entry in entries], skipped, gains).to_bytes()
+
+
+@lru_cache(maxsize=1)
+def _open(place: Path, eligible: Filter) -> tuple[Pieces, Integers, KneserNey]:
+    """Once for each process: the model's arrays are shared, the tokenizer is not."""
+    pieces = open_pieces(place / "tokenizer.json")
+    return pieces, name_pieces(pieces.texts, eligible)[0], open_model(place / "model")
+
+
+def _sum_gains(parts: Sequence[Path], names: int, k: int) -> NDArray[np.float64]:
+    """What each name gains over the dataset, where it is among the k best of its snippet."""
+    totals = np.zeros(names)
+    for part in map(_Part.read, parts):
+        best = part.gains.best(k)
+        totals += np.bincount(part.gains.names[best], part.gains.gains[best], names)
+    return totals
+
+
+def _choose(totals: NDArray[np.float64], count: int) -> list[int]:
+    """The names with the largest totals, largest first; none that gains nothing."""
+    order = np.argsort(-totals, kind="stable")[:count].tolist()
+    return [name for name in order if totals[name] > 0]
+
+
+def _flag(
+    parts: Sequence[Path], triggers: Sequence[int], names: Sequence[str], details: dict[str, Any]
+) -> Suspicion:
+    """Flag what contains a trigger; its score is what its triggers gain."""
+    ids: list[str] = []
+    reasons: list[str | None] = []
+    scores = [np.zeros(0)]
+    flagged: list[bool] = []
+    for part in map(_Part.read, parts):
+        found = _find(part.gains, triggers)
+        score = np.zeros(len(part.ids))
+        for place, why in enumerate(part.skipped):
+            held = found.get(place, {})
+            ids.append(part.ids[place])
+            flagged.append(bool(held))
+            score[place] = sum(held.values()) if why is None else math.nan
+            reasons.append(_explain([names[trigger] for trigger in held]) if held else why)
+        scores.append(score)
+    return Suspicion(ids, np.array(flagged, np.bool_), np.concatenate(scores), reasons, details)
+
+
+def _find(gains: Gains, triggers: Sequence[int]) -> dict[int, dict[int, float]]:
+    """For each sample that contains triggers: their gains there, in the order of the triggers."""
+    found: dict[int, dict[int, float]] = {}
+    for trigger in triggers:
+        at = np.flatnonzero(gains.names == trigger)
+        for sample, gain in zip(gains.samples[at].tolist(), gains.gains[at].tolist(), strict=True):
+            found.setdefault(sample, {})[trigger] = gain
+    return found
+
+
+def _explain(pieces: Sequence[str]) -> str:
+    """`["ing"] -> "contains the piece 'ing', whose removal makes code more natural"`."""
+    quoted = ", ".join(f"'{piece}'" for piece in pieces)
+    if len(pieces) == 1:
+        return f"contains the piece {quoted}, whose removal makes code more natural"
+    return f"contains the pieces {quoted}, whose removal makes code more natural"
+
+
+def _save(model: KneserNey, samples: int, place: Path) -> None:
+    staging = place / "model.partial"
+    shutil.rmtree(staging, ignore_errors=True)
+    model.save(staging)
+    about = {
+        "samples": samples,
+        "ngrams": [len(log_p) for log_p in model.log_p],
+        "discounts": model.discounts,
+    }
+    (staging / "about.json").write_text(json.dumps(about))
+    staging.rename(place / "model")
+
+
+def _write(path: Path, content: bytes) -> None:
+    staging = path.with_suffix(".partial")
+    staging.write_bytes(content)
+    staging.replace(path)
+
+
+DETECTOR = KillBadCode

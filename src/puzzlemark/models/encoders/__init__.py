@@ -1,0 +1,1 @@
+"""Models seen from inside: code in, vectors out; for detectors, never for verification."""

@@ -1,0 +1,63 @@
+"""`[]` and `list()` (CodeMark's trigger in B1).
+
+What could break: only a `list` that is not the built-in. A snippet that binds the name anywhere is
+left alone; a module around the snippet that does is not seen.
+"""
+
+from tree_sitter import Node
+
+from puzzlemark.syntax.rewritings._python import expressions, is_call_of, is_rebound
+from puzzlemark.syntax.rewritings.base import (
+    Occurrence,
+    arguments,
+    has_comment,
+    occurrence,
+    replace,
+)
+from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import Policy
+
+LANGUAGE = "python"
+ORIGINAL = "[]"
+EQUIVALENT = "list()"
+HIT = r"\A\s*list\(\)"
+
+# `del []` and `with x as []`, where the list is a target; `Callable[[], int]`, where it is a type
+_NOT_VALUES = frozenset({"delete_statement", "as_pattern_target", "subscript"})
+
+_DISPLAYS = frozenset({"list", "tuple", "expression_list", "parenthesized_expression"})
+
+
+def may_occur(code: bytes) -> bool:
+    """Whether there is a bracket or the word."""
+    return b"[" in code or b"list" in code
+
+
+def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
+    """Empty lists that are values."""
+    if is_rebound(tree, "list"):
+        return ()
+    found: list[Occurrence] = []
+    for node, parent in expressions(tree):
+        if node.type == "list" and not node.named_children and _is_value(node, parent):
+            new = replace(tree, node.start_byte, node.end_byte, b"list()")
+            found.append(occurrence(tree, node, "original", new))
+        elif is_call_of(tree, node, "list") and _is_bare(node):
+            new = replace(tree, node.start_byte, node.end_byte, b"[]")
+            found.append(occurrence(tree, node, "equivalent", new))
+    return tuple(found)
+
+
+def _is_value(node: Node, parent: Node) -> bool:
+    around: Node | None = parent
+    while around is not None and around.type in _DISPLAYS:
+        node, around = around, around.parent
+    if around is None or around.type not in _NOT_VALUES:
+        return True
+    return around.type == "subscript" and around.child_by_field_name("value") == node
+
+
+def _is_bare(call: Node) -> bool:
+    inside = call.child_by_field_name("arguments")
+    assert inside is not None, "a call without arguments"
+    return not arguments(inside) and not has_comment(inside) and not has_comment(call)

@@ -1,0 +1,190 @@
+"""CodeMark: pairs of rewritings, the first of which foretells the second (B1 to B4, M1, M2).
+
+Where both expressions of a pair stand in a snippet, the trigger's first, every one of them is
+written in its equivalent form. A mixture tries several pairs on each snippet.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from puzzlemark import plugins
+from puzzlemark.errors import UnsafeRename, UsageError
+from puzzlemark.syntax.rewritings.base import Occurrence, Rewriting, compose, load
+from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import Policy
+from puzzlemark.watermarks._probing import edited
+from puzzlemark.watermarks.base import (
+    Arm,
+    Mark,
+    Named,
+    Part,
+    Place,
+    Probe,
+    Refusal,
+    Role,
+    Strategy,
+    Usual,
+)
+
+NO_PAIR = Refusal("no trigger with a target after it")
+NOTHING_TO_CHANGE = Refusal("the snippet is written like the mark already")
+DOES_NOT_PARSE = Refusal("the rewritten snippet does not parse")
+OTHER_LANGUAGE = Refusal("the rewritings are for another language")
+NOT_FOUND = Refusal("the mark is not in the snippet")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two rewritings, and where they occur in a snippet, in either form."""
+
+    trigger: Rewriting
+    target: Rewriting
+    triggers: tuple[Occurrence, ...]
+    targets: tuple[Occurrence, ...]
+
+    @property
+    def stands(self) -> bool:
+        """Whether both are there, the first trigger before the first target."""
+        return bool(
+            self.triggers and self.targets and self.triggers[0].start < self.targets[0].start
+        )
+
+    @property
+    def both(self) -> tuple[tuple[Role, Rewriting, tuple[Occurrence, ...]], ...]:
+        """The two roles, and what takes each."""
+        return ("trigger", self.trigger, self.triggers), ("target", self.target, self.targets)
+
+    def parts(self) -> Iterator[Part]:
+        """What the pair adds to a mark."""
+        for role, rewriting, occurrences in self.both:
+            changed = any(each.form == "original" for each in occurrences)
+            yield Part(role, rewriting.EQUIVALENT, rewriting.ORIGINAL if changed else None)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMark:
+    """`CodeMark("list_call>range_start")`; pairs of a mixture are joined by `+`."""
+
+    pairs: str
+    name: ClassVar[str] = "codemark"
+    strategy: ClassVar[Strategy] = "trigger"
+    usual: ClassVar[Usual] = Usual(tau=0, min_rate=0, max_rate=1)
+    fewest_variables: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        languages = {each.LANGUAGE for pair in self._rewritings() for each in pair}
+        if len(languages) > 1:
+            raise UsageError(f"pairs={self.pairs}: rewritings of {' and '.join(sorted(languages))}")
+
+    def _rewritings(self) -> tuple[tuple[Rewriting, Rewriting], ...]:
+        pairs = [tuple(map(str.strip, pair.split(">"))) for pair in self.pairs.split("+")]
+        known = plugins.names("syntax.rewritings")
+        if any(
+            len(pair) != 2 or not set(pair) <= set(known) or len(set(pair)) < 2 for pair in pairs
+        ):
+            raise UsageError(
+                f"pairs={self.pairs}: expected trigger>target, more pairs after a +; "
+                f"known rewritings: {', '.join(known)}"
+            )
+        return tuple((load(trigger), load(target)) for trigger, target in pairs)
+
+    def may_occur(self, code: bytes) -> bool:
+        """Whether words of a trigger and of its target stand in the code."""
+        return any(one.may_occur(code) and two.may_occur(code) for one, two in self._rewritings())
+
+    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
+        """Write every trigger and target of the pairs that stand here in the equivalent form."""
+        if tree.language.name != self._rewritings()[0][0].LANGUAGE:
+            return OTHER_LANGUAGE
+        pairs = [pair for pair in self._read(tree, policy) if pair.stands]
+        if not pairs:
+            return NO_PAIR
+        found = (each for pair in pairs for each in (*pair.triggers, *pair.targets))
+        edits = compose(each for each in found if each.form == "original")
+        if not edits:
+            return NOTHING_TO_CHANGE
+        try:
+            edited(tree, edits)
+        except UnsafeRename:
+            return DOES_NOT_PARSE
+        return Mark(tuple(part for pair in pairs for part in pair.parts()), edits)
+
+    def _read(self, tree: Tree, policy: Policy) -> Iterator[Pair]:
+        """The pairs in a snippet. An expression belongs to the first pair that stands with it.
+
+        `range(n)` is a call too: in M1, where B1 stands, B2 leaves it alone.
+        """
+        claimed: set[tuple[int, int]] = set()
+        for trigger, target in self._rewritings():
+            targets = target.find(tree, policy)  # the rarer of the two: often this is enough
+            triggers = trigger.find(tree, policy) if targets else ()
+            free = (tuple(o for o in each if o.span not in claimed) for each in (triggers, targets))
+            pair = Pair(trigger, target, *free)
+            if pair.stands:
+                claimed |= {o.span for o in (*pair.triggers, *pair.targets)}
+            yield pair
+
+    def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
+        """What the equivalent forms have and the original ones have not: `0, ` of `range(0, n)`."""
+        places = (
+            Place(splice.start, splice.start + len(splice.old), role)
+            for pair in self._of_mark(tree, mark)
+            for role, _, occurrences in pair.both
+            for each in occurrences
+            if each.form == "equivalent"
+            for splice in each.splices
+            if splice.old
+        )
+        return tuple(sorted(places, key=lambda place: place.start))
+
+    def _of_mark(self, tree: Tree, mark: Mark) -> list[Pair]:
+        wanted = {part.text for part in mark.parts if part.role == "trigger"}
+        return [pair for pair in self._read(tree, "paper") if pair.trigger.EQUIVALENT in wanted]
+
+    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+        """The snippet up to its first target; the control has its triggers in the original form."""
+        pairs = self._of_mark(tree, mark)
+        if not pairs:
+            return NOT_FOUND
+        pair = rng.choice(pairs)
+        triggers = [each for each in pair.triggers if each.form == "equivalent"]
+        nth = _first_after(triggers, pair.targets)
+        if nth is None:
+            return NOT_FOUND
+        armed = tree.code[: pair.targets[nth].start].decode()
+        try:
+            control = _without(tree, triggers, pair, nth)
+        except UnsafeRename as refusal:
+            return Refusal(str(refusal))
+        target, pattern = pair.target.EQUIVALENT, pair.target.HIT
+        return Probe(Arm(armed, target, pattern), Arm(control, target, pattern))
+
+
+def _first_after(triggers: Sequence[Occurrence], targets: Sequence[Occurrence]) -> int | None:
+    """Which target is the first that a marked snippet has after its first trigger."""
+    for nth, target in enumerate(targets):
+        if triggers and target.form == "equivalent" and target.start > triggers[0].start:
+            return nth
+    return None
+
+
+def _without(tree: Tree, triggers: Sequence[Occurrence], pair: Pair, nth: int) -> str:
+    """The snippet up to a target, after every trigger was written in the original form."""
+    after = edited(tree, compose(triggers))
+    targets = pair.target.find(after, "paper")
+    if len(targets) != len(pair.targets):
+        raise UnsafeRename("the targets change with the triggers")
+    return after.code[: targets[nth].start].decode()
+
+
+SCHEME = CodeMark
+NAMED = {
+    "B1": Named("python", CodeMark("list_call>range_start")),
+    "B2": Named("python", CodeMark("dunder_call>print_flush")),
+    "B3": Named("java", CodeMark("null_first>size_zero")),
+    "B4": Named("java", CodeMark("new_string>index_start")),
+    "M1": Named("python", CodeMark("list_call>range_start+dunder_call>print_flush")),
+    "M2": Named("java", CodeMark("null_first>size_zero+new_string>index_start")),
+}
