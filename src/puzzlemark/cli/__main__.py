@@ -1,5 +1,10 @@
-"""`puzzlemark`, and `python -m puzzlemark.cli`: every file of this folder is a command."""
+"""`puzzlemark`, and `python -m puzzlemark.cli`: every file of this folder is a command.
 
+A folder in it is a group of commands: `model/fetch.py` is `puzzlemark model fetch`.
+"""
+
+import importlib
+import inspect
 import os
 from typing import Annotated
 
@@ -23,18 +28,31 @@ def main() -> None:
 
 def application() -> typer.Typer:
     """The commands, put together from their files."""
-    app = typer.Typer(
-        help=ABOUT,
+    app = _group("cli", ABOUT)
+    app.callback(invoke_without_command=True)(_options)
+    return app
+
+
+def _group(room: str, about: str) -> typer.Typer:
+    """A room's files as commands, and each folder in it as a group of commands."""
+    group = typer.Typer(
+        help=about,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
     )
-    app.callback(invoke_without_command=True)(_options)
-    for name in plugins.names("cli"):
-        app.command(name)(guarded(plugins.load("cli", name).run))
-    return app
+    for name in plugins.names(room):
+        group.command(name)(guarded(plugins.load(room, name).run))
+    for name in plugins.rooms(room):
+        inner = f"{room}.{name}"
+        group.add_typer(_group(inner, _about(inner)), name=name)
+    return group
+
+
+def _about(room: str) -> str:
+    return inspect.getdoc(importlib.import_module(f"puzzlemark.{room}")) or ""
 
 
 def _options(

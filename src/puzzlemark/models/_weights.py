@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.models.base import ModelError
+from puzzlemark.models.fetching.run import default_folder
 
 # What decides the completions; read-me files and training leftovers do not.
 PATTERNS = ("*.safetensors", "*.bin", "*.json", "*.model", "*.txt", "*.jinja")
@@ -15,10 +16,15 @@ IGNORED = frozenset({"training.json", "training_args.bin", "optimizer.bin", "tra
 
 
 def find_folder(name: str, download: bool) -> Path:
-    """A folder, or a name in the local cache of the hub; nothing is fetched unless asked for."""
+    """A folder, a model that `model fetch` got, or one in the local cache of the hub.
+
+    Nothing is fetched unless asked for.
+    """
     path = Path(name).expanduser()
     if path.is_dir():
         return path
+    if "/" not in name and default_folder(name).is_dir():
+        return default_folder(name)
     if path.exists() or name.count("/") > 1 or name.startswith((".", "~")):
         raise ModelError(f"hf: {name}: no such folder")
     from huggingface_hub import snapshot_download

@@ -1,0 +1,1 @@
+"""Get a pretrained model to train, or to have beside a suspicious one."""

@@ -1,0 +1,1 @@
+"""From a package index to an ordinary transformers folder: get, convert, check."""
