@@ -2,21 +2,24 @@
 PYTHON ?= python3
 VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 RUN = $(VENV)/bin
-# `make test TORCH=torch` also installs what local models need; name the build that suits the machine
+# `make test TORCH=torch` also runs the tests that need torch; name the build that suits the machine
 TORCH ?=
-READY = $(VENV)/.ready$(if $(TORCH),-hf)
+MADE = $(VENV)/.made
+READY = $(VENV)/.ready
+LEARNING = $(VENV)/.ready-train
 
-comma := ,
-
-.PHONY: help demo test check format bench clean
+.PHONY: help demo demo-quick test check format bench clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(READY)  ## watermark this Python's own standard library, look at the marks, take them out again
-	@$(RUN)/python examples/demo.py
+demo: $(LEARNING)  ## watermark real code, train a real model on it, and find the mark in the model
+	@$(RUN)/python -m examples.demo
 
-test: $(READY)  ## run the tests
+demo-quick: $(READY)  ## without a model: watermark, look at the marks, take them out again
+	@$(RUN)/python -m examples.demo_quick
+
+test: $(READY) $(if $(TORCH),$(LEARNING))  ## run the tests
 	$(RUN)/python -m pytest -n auto
 
 check: $(READY)  ## ruff and mypy strict
@@ -35,10 +38,22 @@ bench: $(READY)  ## measure speed and memory: make bench CORPUS=functions.jsonl.
 clean:  ## remove environments and caches
 	rm -rf .venv .venv-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo
 
-$(READY): pyproject.toml
+$(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "PuzzleMark needs Python 3.11 or newer, and '$(PYTHON)' is none; name one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
-	@echo "Making $(VENV) and installing PuzzleMark into it (once)" >&2
+	@echo "Making $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)/python -m pip install --quiet --disable-pip-version-check $(TORCH) --editable '.[dev$(if $(TORCH),$(comma)hf)]'
+	@touch $@
+
+INSTALL = $(RUN)/python -m pip install --quiet --disable-pip-version-check
+
+$(READY): pyproject.toml | $(MADE)
+	@echo "Installing PuzzleMark into $(VENV) (once)" >&2
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+# torch in a fixed version, of which CPU-only machines can have a small build
+$(LEARNING): pyproject.toml | $(MADE)
+	@echo "Installing PuzzleMark with torch into $(VENV) (once, some minutes)" >&2
+	@$(INSTALL) $(or $(TORCH),torch==2.13.0) --editable '.[train]'
 	@touch $@

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from puzzlemark.corpora.base import open_corpus as read
+    from puzzlemark.detectors._run import detect
     from puzzlemark.embedding.manifest import Manifest, load_manifest
     from puzzlemark.embedding.replay import apply, revert
     from puzzlemark.embedding.run import embed
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from puzzlemark.snippet import Edit, Snippet
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
+    from puzzlemark.training.run import train
     from puzzlemark.verification.probes import build_probes as probe
     from puzzlemark.verification.run import Run, Terms, load_run, verify
     from puzzlemark.watermarks.base import Mark, Refusal
@@ -45,6 +47,7 @@ _HOMES = {
     "Summary": "embedding.summary",
     "Terms": "verification.run",
     "apply": "embedding.replay",
+    "detect": "detectors._run",
     "embed": "embedding.run",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
@@ -58,6 +61,7 @@ _HOMES = {
     "revert": "embedding.replay",
     "score": "embedding.scores",
     "show": "embedding.showing",
+    "train": "training.run",
     "verify": "verification.run",
 }
 __all__ = [
@@ -73,6 +77,7 @@ __all__ = [
     "Summary",
     "Terms",
     "apply",
+    "detect",
     "embed",
     "functions",
     "harvest",
@@ -86,6 +91,7 @@ __all__ = [
     "revert",
     "score",
     "show",
+    "train",
     "verify",
 ]
 

@@ -14,7 +14,8 @@ PuzzleMarkError
 ├── QualityError            qualities that cannot be compared         (quality/)
 │                           beside it JournalError, MetricError
 └── ModelError              a model that cannot be opened or reached  (models/base.py)
-    └── BudgetEnded         the budget of requests is spent
+    ├── BudgetEnded         the budget of requests is spent
+    └── NotDownloaded       the package index has no such model       (models/fetching/wheel.py)
 """
 
 

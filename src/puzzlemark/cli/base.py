@@ -35,19 +35,19 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
 ]
 CodeColumn = Annotated[
-    str | None, typer.Option(help="Column with the code. [default: recognised by its name]")
+    str | None, typer.Option(help="Column with the code. (default: recognised by its name)")
 ]
 IdColumn = Annotated[
-    str | None, typer.Option(help="Column with the record's id. [default: recognised by its name]")
+    str | None, typer.Option(help="Column with the record's id. (default: recognised by its name)")
 ]
 LanguageColumn = Annotated[
-    str | None, typer.Option(help="Column with the language. [default: recognised by its name]")
+    str | None, typer.Option(help="Column with the language. (default: recognised by its name)")
 ]
 Language = Annotated[
     str | None, typer.Option(help="Language of the records that do not say it: python or java.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Worker processes. [default: one for each core]", min=1)
+    int | None, typer.Option(help="Worker processes. (default: one for each core)", min=1)
 ]
 Dataset = Annotated[
     str,
@@ -56,7 +56,7 @@ Dataset = Annotated[
 Tau = Annotated[float, typer.Option(help="Leave out this share of the least suitable snippets.")]
 Features = Annotated[
     str | None,
-    typer.Option(help="Features to score by, with commas. [default: the paper's seven]"),
+    typer.Option(help="Features to score by, with commas. (default: the paper's seven)"),
 ]
 Projection = Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands at the output path.")]

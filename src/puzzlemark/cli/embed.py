@@ -27,7 +27,7 @@ def run(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the marked dataset goes.")],
     manifest: Annotated[
         Path | None,
-        typer.Option(help="Where the private manifest goes. [default: OUTPUT.manifest.jsonl.gz]"),
+        typer.Option(help="Where the private manifest goes. (default: OUTPUT.manifest.jsonl.gz)"),
     ] = None,
     mark: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def run(
     watermark: Annotated[
         str | None,
         typer.Option(
-            help="A watermark with settings: fixed_prefix:prefix=key. [default: universal]"
+            help="A watermark with settings: fixed_prefix:prefix=key. (default: universal)"
         ),
     ] = None,
     policy: Annotated[
@@ -54,20 +54,20 @@ def run(
     tau: Annotated[
         float | None,
         typer.Option(
-            help="Leave out this share of the least suitable snippets. [default: 0.35; "
-            "CoProtector and CodeMark: 0]"
+            help="Leave out this share of the least suitable snippets. (default: 0.35; "
+            "CoProtector and CodeMark: 0)"
         ),
     ] = None,
     min_rate: Annotated[
         float | None,
         typer.Option(
-            help="Bring the prefix into snippets without it up to this rate. [default: 0.01]"
+            help="Bring the prefix into snippets without it up to this rate. (default: 0.01)"
         ),
     ] = None,
     max_rate: Annotated[
         float | None,
         typer.Option(
-            help="Never mark more than this share of records. [default: 0.05; CodeMark: 1]"
+            help="Never mark more than this share of records. (default: 0.05; CodeMark: 1)"
         ),
     ] = None,
     features: Features = None,

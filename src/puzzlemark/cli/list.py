@@ -8,11 +8,22 @@ from rich.markup import escape
 from puzzlemark import plugins
 from puzzlemark.cli.base import AsJson, output_console, print_json
 
-ROOMS = ("watermarks", "languages", "carriers.projections", "corpora.formats", "engines")
+ROOMS = (
+    "watermarks",
+    "languages",
+    "carriers.projections",
+    "syntax.rewritings",
+    "detectors",
+    "models",
+    "models.pretrained",
+    "training.recipes",
+    "corpora.formats",
+    "engines",
+)
 
 
 def run(as_json: AsJson = False) -> None:
-    """List watermarks, the paper's names for them, languages, projections and formats."""
+    """List what there is to choose from, and the paper's names for watermarks."""
     from puzzlemark.watermarks.base import named, to_settings
 
     marks = {

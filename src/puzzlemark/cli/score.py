@@ -34,7 +34,7 @@ def run(
     ],
     picture: Annotated[
         Path | None,
-        typer.Option(help="SVG of the distribution. [default: OUTPUT with the ending .svg]"),
+        typer.Option(help="SVG of the distribution. (default: OUTPUT with the ending .svg)"),
     ] = None,
     tau: Tau = 0.35,
     features: Features = None,

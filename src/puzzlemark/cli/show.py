@@ -35,7 +35,7 @@ def run(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(help="Show so many marks, 0 for all. [default: 5, and 1000 on a page]", min=0),
+        typer.Option(help="Show so many marks, 0 for all. (default: 5, and 1000 on a page)", min=0),
     ] = None,
     ids: Annotated[
         list[str] | None,

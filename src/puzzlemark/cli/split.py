@@ -24,7 +24,7 @@ def run(
     test_share: Annotated[float, typer.Option(help="Share of the records to hold out.")] = 0.1,
     project_column: Annotated[
         str | None,
-        typer.Option(help="Column with the project. [default: recognised by its name]"),
+        typer.Option(help="Column with the project. (default: recognised by its name)"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Draws the projects.", min=0)] = 0,
     code_column: CodeColumn = None,

@@ -49,7 +49,7 @@ def run(
         Path, typer.Option("--output", "-o", help="The model's folder, resumed if it exists.")
     ],
     recipe: Annotated[
-        str | None, typer.Option(help="paper or cpu. [default: paper on a GPU, cpu elsewhere]")
+        str | None, typer.Option(help="paper or cpu. (default: paper on a GPU, cpu elsewhere)")
     ] = None,
     seed: Seed = 0,
     part: Annotated[
@@ -93,7 +93,7 @@ def run(
     ] = None,
     threads: Annotated[int | None, typer.Option(help="On a CPU.")] = None,
     checkpoint_every: Annotated[
-        int | None, typer.Option(help="Steps. [default: a twentieth of them]")
+        int | None, typer.Option(help="Steps. (default: a twentieth of them)")
     ] = None,
     gradient_checkpointing: Annotated[
         bool | None, typer.Option(help="Less memory, a third slower.")

@@ -41,7 +41,7 @@ def run(
         bool, typer.Option("--sequential", help="Stop as soon as the evidence suffices.")
     ] = False,
     temperature: Annotated[
-        float | None, typer.Option(help="Sampling temperature. [default: 0.2; --paper: 1.0]")
+        float | None, typer.Option(help="Sampling temperature. (default: 0.2; --paper: 1.0)")
     ] = None,
     max_tokens: Annotated[int, typer.Option(help="New tokens for each prompt.", min=1)] = 24,
     alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,

@@ -12,7 +12,9 @@ from puzzlemark.models.fetching.run import default_folder
 PATTERNS = ("*.safetensors", "*.bin", "*.json", "*.model", "*.txt", "*.jinja")
 # How vocabularies spell a space at the start of a token: byte-level BPE, SentencePiece, bytes.
 SPACED = ("\u0120", "\u2581", "<0x20>", " ")
-IGNORED = frozenset({"training.json", "training_args.bin", "optimizer.bin", "trainer_state.json"})
+IGNORED = frozenset(
+    "model.json training.json training_args.bin optimizer.bin trainer_state.json".split()
+)
 
 
 def find_folder(name: str, download: bool) -> Path:

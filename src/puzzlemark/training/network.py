@@ -7,7 +7,6 @@ from typing import Any
 from puzzlemark.errors import UsageError
 from puzzlemark.models._weights import find_folder
 from puzzlemark.models.base import ModelError
-from puzzlemark.models.fetching.run import default_folder
 from puzzlemark.training.documents import Encode
 from puzzlemark.training.recipes.base import Recipe
 
@@ -17,8 +16,6 @@ LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 def find_base(base: str) -> Path:
     """A folder, the name of a model that was fetched, or one in the local cache of the hub."""
-    if not Path(base).is_dir() and default_folder(base).is_dir():
-        return default_folder(base)
     try:
         folder = find_folder(base, download=False)
     except ModelError as exc:

@@ -1,0 +1,113 @@
+"""What an experiment leaves for others: its verdicts, trainings and qualities, without the code."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.pages.files import write_text
+from puzzlemark.quality.compare import Comparison, compare
+from puzzlemark.quality.result import Quality, load_quality, save_quality
+from puzzlemark.watermarks.base import named
+
+KINDS = ("marked", "bare")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One trained model."""
+
+    training: dict[str, Any]
+    quality: Quality
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mark: the model that saw it, its bare twin, and what was found of both."""
+
+    mark: str
+    language: str
+    counts: dict[str, int]  # of the manifest
+    marked: Model
+    bare: Model
+    verdicts: dict[str, dict[str, Any]]  # by kind
+
+    def compare(self) -> Comparison:
+        """The two models' completions, side by side."""
+        return compare(self.bare.quality, self.marked.quality)
+
+
+def collect(run: Path, records: Path) -> None:
+    """Copy what is finished from a run's folder; prompts and completions stay behind."""
+    records.mkdir(parents=True, exist_ok=True)
+    _copy_json(run / "budget.json", records / "budget.json")
+    for folder in sorted(path for path in run.iterdir() if (path / "quality.json").exists()):
+        target = records / folder.name
+        _copy_json(folder / "model" / "training.json", target / "training.json")
+        save_quality(_without_ids(load_quality(folder / "quality.json")), target / "quality.json")
+    for mark in sorted(set(named()) & {path.name for path in run.iterdir()}):
+        _copy_mark(run / mark, records / mark)
+
+
+def load_rows(records: Path) -> list[Row]:
+    """The marks of which both models are recorded, in the order of the paper."""
+    known = named()
+    complete = [mark for mark in _paper_order(known) if _is_complete(records, mark)]
+    return [_load_row(records, mark, known[mark].language) for mark in complete]
+
+
+def _paper_order(known: Any) -> list[str]:
+    return sorted(known, key=lambda mark: (known[mark].language != "python", mark[0] == "U", mark))
+
+
+def _is_complete(records: Path, mark: str) -> bool:
+    parts = [f"{kind}.verdict.json" for kind in KINDS]
+    own = all((records / mark / part).exists() for part in (*parts, "quality.json", "counts.json"))
+    return own and (_twin(records, mark) / "quality.json").exists()
+
+
+def _twin(records: Path, mark: str) -> Path:
+    """The bare model that was trained for as many steps."""
+    steps = _read(records / mark / "training.json")["recipe"]["steps"]
+    return records / f"bare-{named()[mark].language}-{steps}"
+
+
+def _load_row(records: Path, mark: str, language: str) -> Row:
+    place = records / mark
+    return Row(
+        mark,
+        language,
+        _read(place / "counts.json"),
+        _load_model(place),
+        _load_model(_twin(records, mark)),
+        {kind: _read(place / f"{kind}.verdict.json") for kind in KINDS},
+    )
+
+
+def _load_model(place: Path) -> Model:
+    return Model(_read(place / "training.json"), load_quality(place / "quality.json"))
+
+
+def _copy_mark(source: Path, target: Path) -> None:
+    from puzzlemark.embedding.manifest import load_manifest
+
+    header = load_manifest(source / "manifest.jsonl.gz").header
+    counts = {"records": header.input.records, **header.counts}
+    write_text(target / "counts.json", json.dumps(counts, indent=2) + "\n")
+    for kind in KINDS:
+        verdict = source / f"verdict-{kind}" / "verdict.json"
+        if verdict.exists():
+            _copy_json(verdict, target / f"{kind}.verdict.json")
+
+
+def _without_ids(quality: Quality) -> Quality:
+    """Rows say which samples are the same; ids would say whose code they are."""
+    return replace(quality, samples=tuple(replace(s, id=f"row:{s.row}") for s in quality.samples))
+
+
+def _copy_json(source: Path, target: Path) -> None:
+    write_text(target, source.read_text())
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text())

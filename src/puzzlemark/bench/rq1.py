@@ -1,0 +1,227 @@
+"""RQ1: a model trained on a marked corpus is detected, its bare twin is not, and neither is worse.
+
+Everything is a file in the run's folder, so that a run goes on where it stopped:
+
+    <budget>/<language>/train.jsonl.gz, held_out.jsonl.gz     the bare corpus; other projects
+    <budget>/<mark>/marked.jsonl.gz, manifest, probes.jsonl   the mark
+    <budget>/<model>/model/, quality.json    a trained model: a mark's, or its bare twin
+    <budget>/<mark>/verdict-marked/, verdict-bare/            what verification found
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.bench.sampling import Wanted, draw, write_records
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.embedding.run import embed
+from puzzlemark.errors import UsageError
+from puzzlemark.models.base import Model, open_model
+from puzzlemark.pages.files import write_text
+from puzzlemark.quality.measure import measure
+from puzzlemark.quality.scoring import scorer_of
+from puzzlemark.training.network import load_tokenizer
+from puzzlemark.training.run import train
+from puzzlemark.verification.probes import build_probes, load_probes, save_probes
+from puzzlemark.verification.run import Terms, verify
+from puzzlemark.watermarks.base import named
+
+MARKS = ("P1", "P2", "U1", "P3", "P4", "U2")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much data, how many marks, how long: everything that decides a run but the corpora."""
+
+    name: str
+    functions: int
+    rate: float  # of marks among the functions
+    tau: float
+    steps: int  # for a fixed prefix
+    universal_steps: int  # a universal mark needs more, as in the paper
+    longest: int = 120  # tokens of a function
+    held_out: int = 120
+    pairs: int = 100
+    universal_pairs: int = 250
+    temperature: float = 0.2
+    max_tokens: int = 16
+    seed: int = 0
+    answer: int = 32  # tokens asked for where quality is measured
+    recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
+
+    def steps_for(self, mark: str) -> int:
+        """How long the model of a mark is trained, and its bare twin."""
+        return self.universal_steps if _is_universal(mark) else self.steps
+
+    def pairs_for(self, mark: str) -> int:
+        """How many pairs are asked about a mark."""
+        return self.universal_pairs if _is_universal(mark) else self.pairs
+
+
+def _is_universal(mark: str) -> bool:
+    return named()[mark].watermark.strategy == "universal"
+
+
+def twin_of(mark: str, budget: Budget) -> str:
+    """The bare model that saw the same functions for the same number of steps."""
+    return f"bare-{named()[mark].language}-{budget.steps_for(mark)}"
+
+
+BUDGETS = {
+    each.name: each
+    for each in (
+        # half of the functions marked: what a few minutes of one core can teach
+        Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
+        Budget("tenth", functions=3000, rate=0.1, tau=0.35, steps=750, universal_steps=1500),
+        Budget("paper", functions=9000, rate=0.05, tau=0.35, steps=2250, universal_steps=4500),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One model to train and to ask, in a process of its own."""
+
+    folder: Path  # of the budget
+    budget: Budget
+    base: Path
+    model: str  # a mark's name, or a twin's
+    language: str
+    steps: int
+    asked: tuple[str, ...]  # marks whose probes it is asked
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is trained on the unmarked corpus."""
+        return self.model.startswith("bare")
+
+
+def run(
+    folder: Path,
+    corpora: dict[str, Path],
+    base: Path,
+    budget: Budget,
+    marks: Sequence[str] = MARKS,
+    *,
+    side_by_side: int = 2,
+    say: Say = print,
+) -> Path:
+    """Train and ask every model of a budget; returns the budget's folder."""
+    place = folder / budget.name
+    _record_budget(place, budget)
+    known = named()
+    for language in sorted({known[mark].language for mark in marks}):
+        if language not in corpora:
+            raise UsageError(f"{language} marks need a {language} corpus; pass --{language} FILE")
+        _sample(place, corpora[language], language, base, budget, say)
+    for mark in marks:
+        _mark(place, mark, known[mark].language, budget, say)
+    jobs = _jobs(place, budget, base, marks)
+    context = get_context("spawn")
+    with ProcessPoolExecutor(side_by_side, mp_context=context) as pool:
+        waiting = {pool.submit(work, job): job for job in jobs}
+        for done in as_completed(waiting):
+            say(f"{budget.name} {waiting[done].model}: {done.result()}")
+    return place
+
+
+def _jobs(place: Path, budget: Budget, base: Path, marks: Sequence[str]) -> list[Job]:
+    known = named()
+    asked: dict[tuple[str, str, int], list[str]] = {}
+    for mark in marks:
+        steps, language = budget.steps_for(mark), known[mark].language
+        asked.setdefault((mark, language, steps), []).append(mark)
+        asked.setdefault((twin_of(mark, budget), language, steps), []).append(mark)
+    return [Job(place, budget, base, *model, tuple(ours)) for model, ours in asked.items()]
+
+
+def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget, say: Say) -> None:
+    target = place / language
+    if (target / "held_out.jsonl.gz").exists():
+        return
+    tokenizer = load_tokenizer(base)
+    wanted = Wanted(budget.functions, budget.held_out, budget.longest, seed=budget.seed)
+    drawn = draw(
+        open_corpus(corpus, language=language),
+        wanted,
+        lambda code: len(tokenizer(code)["input_ids"]),
+    )
+    write_records(drawn.train, target / "train.jsonl.gz")
+    write_records(drawn.held_out, target / "held_out.jsonl.gz")
+    say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
+
+
+def _mark(place: Path, mark: str, language: str, budget: Budget, say: Say) -> None:
+    target, source = place / mark, place / language / "train.jsonl.gz"
+    marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
+    if not manifest.exists():
+        summary = embed(
+            source,
+            marked,
+            manifest,
+            mark=mark,
+            order="dataset",  # the sample is shuffled, and anybody can make the same marks
+            tau=budget.tau,
+            min_rate=budget.rate,
+            max_rate=budget.rate,
+            overwrite=True,
+        )
+        say(f"{budget.name} {mark}: {summary.marked} of {summary.records} functions marked")
+    if not (target / "probes.jsonl").exists():
+        probes = build_probes(marked, manifest, pairs=budget.pairs_for(mark), seed=budget.seed)
+        save_probes(probes, target / "probes.jsonl")
+
+
+def work(job: Job) -> str:
+    """Train one model, ask it, and measure its quality; a second call does only what is missing."""
+    target = job.folder / job.model
+    bare = job.folder / job.language / "train.jsonl.gz"
+    train(
+        bare if job.is_bare else target / "marked.jsonl.gz",
+        job.base,
+        target / "model",
+        steps=job.steps,
+        seed=job.budget.seed,
+        **job.budget.recipe,
+    )
+    args = {"pretrained": str(target / "model"), "threads": "1"}
+    model = open_model("hf", args)
+    kind = "bare" if job.is_bare else "marked"
+    words = []
+    for mark in job.asked:
+        terms = Terms(
+            temperature=job.budget.temperature,
+            max_tokens=job.budget.max_tokens,
+            seed=job.budget.seed,
+        )
+        probes = load_probes(job.folder / mark / "probes.jsonl")
+        run = verify(probes, model, job.folder / mark / f"verdict-{kind}", terms)
+        words.append(f"{mark} {run.decision.word}")
+    _measure(job, model, target)
+    return ", ".join(words)
+
+
+def _measure(job: Job, model: Model, target: Path) -> None:
+    measure(
+        open_corpus(job.folder / job.language / "held_out.jsonl.gz"),
+        model,
+        output=target / "quality.json",
+        samples=job.budget.held_out,
+        max_tokens=job.budget.answer,
+        seed=job.budget.seed,
+        scorer=scorer_of(model),
+    )
+
+
+def _record_budget(place: Path, budget: Budget) -> None:
+    """The folder belongs to one budget: half of one and half of another would be no experiment."""
+    path = place / "budget.json"
+    text = json.dumps(asdict(budget), indent=2) + "\n"
+    if path.exists() and path.read_text() != text:
+        raise UsageError(f"{path}: another budget was begun here; choose another --output")
+    write_text(path, text)

@@ -1,0 +1,165 @@
+"""RQ2: what four detectors, and one that has read the paper, find of the sixteen watermarks.
+
+A run is a folder, and goes on where it stopped:
+
+    <language>/bare.jsonl.gz, clean.jsonl.gz     the dataset, and clean records that are not in it
+    <mark>/marked.jsonl.gz, manifest.jsonl.gz    every record as the owner publishes it
+    <set>/<detector>.json                        what was found; a set is a mark, or bare-python
+"""
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.bench.sampling import write_records
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.detectors._accuracy import Truth
+from puzzlemark.detectors._run import detect, load_suspicion
+from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.embedding.run import embed
+from puzzlemark.errors import UsageError
+from puzzlemark.pages.files import write_text
+from puzzlemark.watermarks.base import named
+
+METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")
+NEEDS_MODEL = ("spectral_signature", "activation_clustering")
+SECRET = b"the secret of a published experiment is public"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides a run but the corpora."""
+
+    records: int | None = None  # drawn from each corpus; None: all of them
+    clean_share: float = 0.2
+    seed: int = 0
+    methods: tuple[str, ...] = METHODS
+    workers: int | None = None
+
+
+def run(
+    folder: Path,
+    corpora: Mapping[str, Path],
+    marks: Sequence[str],
+    plan: Plan,
+    *,
+    models: Mapping[str, Path] | None = None,
+    say: Say = print,
+) -> None:
+    """Embed every mark and run every detector; a model is given by the set it was trained on."""
+    _record_plan(folder, plan)
+    known = named()
+    for language, corpus in corpora.items():
+        _divide(folder / language, corpus, language, plan, say)
+    sets = [f"bare-{language}" for language in corpora]
+    for mark in marks:
+        if known[mark].language not in corpora:
+            continue
+        _mark(folder, mark, known[mark].language, say)
+        sets.append(mark)
+    for name in sets:
+        language = known[name].language if name in known else name.removeprefix("bare-")
+        for method in plan.methods:
+            model = (models or {}).get(name)
+            if method in NEEDS_MODEL and model is None:
+                continue
+            say(f"{name} {method}: {_detect(folder, name, language, method, model, plan)}")
+
+
+def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> None:
+    """Draw records, and set clean ones apart: an attacker's reference is not in the dataset."""
+    if (target / "clean.jsonl.gz").exists():
+        return
+    opened = open_corpus(corpus, language=language)
+    columns = opened.columns
+    records = [
+        {"id": f"row:{row}", "language": language, "code": record[columns.code]}
+        for row, record in enumerate(opened.records())
+    ]
+    random.Random(plan.seed).shuffle(records)
+    records = records[: plan.records]
+    clean = round(plan.clean_share * len(records))
+    write_records(records[clean:], target / "bare.jsonl.gz")
+    write_records(records[:clean], target / "clean.jsonl.gz")
+    say(f"{language}: {len(records) - clean:,} records, {clean:,} clean ones apart")
+
+
+def _mark(folder: Path, mark: str, language: str, say: Say) -> None:
+    target = folder / mark
+    if (target / "manifest.jsonl.gz").exists():
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    secret = target / "secret"
+    secret.touch(mode=0o600)
+    secret.write_bytes(SECRET)
+    summary = embed(
+        folder / language / "bare.jsonl.gz",
+        target / "marked.jsonl.gz",
+        target / "manifest.jsonl.gz",
+        mark=mark,
+        secret_file=secret,
+        overwrite=True,
+    )
+    say(f"{mark}: {summary.marked:,} of {summary.records:,} records marked ({summary.rate:.2%})")
+
+
+def _detect(
+    folder: Path, name: str, language: str, method: str, model: Path | None, plan: Plan
+) -> str:
+    target = folder / name
+    result = target / f"{method}.json"
+    if not result.exists():
+        manifest = target / "manifest.jsonl.gz"
+        bare = folder / language / "bare.jsonl.gz"
+        is_marked = manifest.exists()
+        truth = _truth(manifest) if is_marked else None
+        found = detect(
+            target / "marked.jsonl.gz" if is_marked else bare,
+            target / f"{method}.parquet",
+            method=method,
+            settings={"model": str(model)} if model else None,
+            clean=folder / language / "clean.jsonl.gz",
+            truth=truth,
+            workers=plan.workers,
+            overwrite=True,
+        )
+        facts = {k: v for k, v in found.to_json().items() if k not in ("input", "output")}
+        if truth is not None:
+            facts["before"] = _flagged_before(folder, language, method, truth)
+        write_text(result, json.dumps(facts, indent=1, default=str) + "\n")
+    return _told(json.loads(result.read_text()))
+
+
+def _flagged_before(folder: Path, language: str, method: str, truth: Truth) -> float | None:
+    """The share of the carriers that the detector flags in the bare dataset already."""
+    path = folder / f"bare-{language}" / f"{method}.parquet"
+    if not path.exists() or not truth.rows:
+        return None
+    flagged = load_suspicion(path).flagged
+    return float(flagged[sorted(truth.rows)].mean())
+
+
+def _truth(manifest: Path) -> Truth:
+    read = load_manifest(manifest)
+    return Truth(read.lines.keys(), read.header.output.digest)
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    accuracy = facts["accuracy"]
+    if accuracy is None:
+        return f"{facts['rate']:.2%} flagged"
+    recall, fpr = accuracy["recall"]["value"], accuracy["fpr"]["value"]
+    return f"recall {recall or 0:.2%}, FPR {fpr:.2%}"
+
+
+def _record_plan(folder: Path, plan: Plan) -> None:
+    path = folder / "plan.json"
+    facts = {k: v for k, v in asdict(plan).items() if k in ("records", "clean_share", "seed")}
+    text = json.dumps(facts, indent=2) + "\n"
+    if path.exists() and path.read_text() != text:
+        raise UsageError(f"{path}: another plan was begun here; choose another --output")
+    write_text(path, text)

@@ -1,0 +1,1 @@
+"""The paper's evaluation, one command for each of its questions."""

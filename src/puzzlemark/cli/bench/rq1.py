@@ -1,0 +1,74 @@
+"""`puzzlemark bench rq1`: real models learn the marks, their bare twins do not."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from puzzlemark.cli.base import errors_console, output_console
+from puzzlemark.errors import UsageError
+
+WHEN_INTERRUPTED = "what is finished is kept; the same command goes on"
+Corpus = Annotated[Path | None, typer.Option(help="Dataset with functions of this language.")]
+
+
+def run(
+    python: Corpus = None,
+    java: Corpus = None,
+    base: Annotated[
+        Path | None, typer.Option(help="Model to train: the folder of `model fetch smollm2`.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for models, probes and transcripts.")
+    ] = Path("rq1"),
+    budget: Annotated[
+        str, typer.Option(help="half, tenth or paper: how many functions carry a mark.")
+    ] = "half",
+    marks: Annotated[str, typer.Option(help="Which marks, with commas.")] = "P1,P2,U1,P3,P4,U2",
+    side_by_side: Annotated[
+        int, typer.Option(help="Models trained at the same time, one core each.", min=1)
+    ] = 2,
+    records: Annotated[
+        Path | None, typer.Option(help="Folder for what others need to make the page again.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the page here, from the records.")
+    ] = None,
+) -> None:
+    """Train on marked and bare corpora, verify, compare; then write the page.
+
+    Goes on where it stopped. Without a dataset, only the page is written, from the records.
+
+    [bold]Examples[/]
+
+    puzzlemark bench rq1 --python python.jsonl.gz --base smollm2 --marks P1,U1 -o rq1
+
+    puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
+    """
+    from puzzlemark.bench import rq1, rq1_page
+    from puzzlemark.bench.records import collect
+    from puzzlemark.pages.files import write_text
+
+    corpora = {"python": python, "java": java}
+    given = {language: path for language, path in corpora.items() if path is not None}
+    if given:
+        if base is None:
+            raise UsageError("--base is needed: the folder of a model to train")
+        if budget not in rq1.BUDGETS:
+            raise UsageError(f"no budget {budget!r}; known: {', '.join(rq1.BUDGETS)}")
+        place = rq1.run(
+            output,
+            given,
+            base,
+            rq1.BUDGETS[budget],
+            tuple(marks.split(",")),
+            side_by_side=side_by_side,
+            say=lambda text: errors_console().print(text, markup=False),
+        )
+        if records is not None:
+            collect(place, records / budget)
+    elif page is None or records is None:
+        raise UsageError("pass a dataset (--python, --java), or --records and --page")
+    if page is not None and records is not None:
+        write_text(page, rq1_page.page(records))
+        output_console().print(f"page      {page}", markup=False)

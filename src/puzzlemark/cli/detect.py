@@ -1,0 +1,177 @@
+"""`puzzlemark detect`: look for marks as whoever took the dataset would."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from puzzlemark.cli.base import (
+    AsJson,
+    CodeColumn,
+    Dataset,
+    Force,
+    IdColumn,
+    Language,
+    LanguageColumn,
+    Workers,
+    output_console,
+    print_json,
+    progress,
+)
+from puzzlemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from puzzlemark.detectors._accuracy import Accuracy, Share, Truth
+    from puzzlemark.detectors._run import Detected
+
+WHEN_INTERRUPTED = "what was computed is kept; the same command goes on from there"
+REASONS_SHOWN = 5
+
+
+def run(
+    dataset: Dataset,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="decoma, killbadcode, spectral_signature, activation_clustering or concat.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Parquet file for the suspicion of each record.")
+    ],
+    clean: Annotated[
+        str | None, typer.Option(help="A dataset known to be clean, for methods that compare.")
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="The manifest of the dataset: how many of its marks are found?"),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable."),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="SVG of the scores. (default: OUTPUT with the ending .svg)"),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for results on the way, kept. (default: OUTPUT.cache until all is done)"
+        ),
+    ] = None,
+    language: Language = None,
+    code_column: CodeColumn = None,
+    id_column: IdColumn = None,
+    language_column: LanguageColumn = None,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for marks in a dataset, without knowing its manifest.
+
+    Writes which records are flagged, with a score and a reason each, as Parquet, and draws the
+    scores. With the manifest as the truth it tells how many marks were found, and how many of the
+    other records were flagged for nothing.
+
+    [bold]Example[/]
+
+    puzzlemark detect marked.jsonl.gz --method concat --output suspicion.parquet
+    """
+    from puzzlemark.detectors._picture import score_picture
+    from puzzlemark.detectors._run import detect
+    from puzzlemark.pages.files import refuse_existing, write_text
+
+    picture = picture or output.with_suffix(".svg")
+    refuse_existing(picture, overwrite=force)
+    with progress(not as_json) as report:
+        found = detect(
+            dataset,
+            output,
+            method=method,
+            settings=_read_settings(setting or []),
+            clean=clean,
+            truth=None if truth is None else _read_truth(truth),
+            language=language,
+            code_column=code_column,
+            id_column=id_column,
+            language_column=language_column,
+            cache=cache,
+            workers=workers,
+            overwrite=force,
+            progress=report,
+        )
+    write_text(picture, score_picture(found.suspicion, method))
+    if as_json:
+        print_json({**found.to_json(), "picture": str(picture)})
+    else:
+        _print(found, picture)
+
+
+def _read_settings(pairs: list[str]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {pair}: settings are spelled name=value")
+        if name in settings:
+            raise UsageError(f"--set {pair}: {name} is given twice")
+        settings[name] = value
+    return settings
+
+
+def _read_truth(manifest: Path) -> "Truth":
+    from puzzlemark import load_manifest
+    from puzzlemark.detectors._accuracy import Truth
+
+    read = load_manifest(manifest)
+    return Truth(read.lines.keys(), read.header.output.digest)
+
+
+def _print(found: "Detected", picture: Path) -> None:
+    console = output_console()
+    console.print(
+        f"[bold]{found.flagged:,} of {found.records:,} records are flagged[/] "
+        f"({found.rate:.2%}) by {found.method}"
+    )
+    for reason, count in found.skipped.items():
+        console.print(f"  not judged {count:>9,}  {escape(reason)}")
+    if found.accuracy is not None:
+        _print_accuracy(found.accuracy)
+    for reason, count in _commonest(found):
+        console.print(f"  {count:>9,}  {escape(reason)}")
+    for line in found.details.get("findings", ()):
+        console.print(f"finding   {escape(str(line))}")
+    console.print(f"suspicion {escape(found.output)}")
+    console.print(f"picture   {escape(str(picture))}")
+
+
+def _commonest(found: "Detected") -> list[tuple[str, int]]:
+    from collections import Counter
+
+    said = found.suspicion
+    pairs = zip(said.reasons, said.flagged.tolist(), strict=True)
+    return Counter(why for why, is_flagged in pairs if why and is_flagged).most_common(
+        REASONS_SHOWN
+    )
+
+
+def _print_accuracy(accuracy: "Accuracy") -> None:
+    console = output_console()
+    rows: dict[str, tuple[Share, str]] = {
+        "recall": (accuracy.recall, "of the marked records are flagged"),
+        "FPR": (accuracy.fpr, "of the others are flagged"),
+        "precision": (accuracy.precision, "of the flagged are marked"),
+    }
+    for name, (share, words) in rows.items():
+        told: dict[str, Any] = share.to_json()
+        value = "-" if share.value is None else f"{share.value:.2%}"
+        between = f"95 % interval {told['low']:.2%} to {told['high']:.2%}"
+        console.print(
+            f"{name:<10}{value:>8}  {share.hits:,} of {share.total:,} {words} ({between})"
+        )
+    if accuracy.f1 is not None:
+        console.print(f"{'F1':<10}{accuracy.f1:>8.4f}")

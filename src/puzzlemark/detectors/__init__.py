@@ -1,0 +1,1 @@
+"""Who looks for marks: corpus in, suspicion out. Never imports the owner's side of the house."""

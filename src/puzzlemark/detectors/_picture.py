@@ -1,0 +1,33 @@
+"""The distribution of a detector's scores, as one SVG picture."""
+
+import numpy as np
+
+from puzzlemark.detectors.base import Suspicion
+from puzzlemark.pages.histogram import Labels, histogram
+
+
+def score_picture(suspicion: Suspicion, method: str) -> str:
+    """Scores from the smallest to the largest; those that are exactly 0 are told, not drawn."""
+    shown = suspicion.judged & (suspicion.scores != 0)
+    scores, flagged = suspicion.scores[shown], suspicion.flagged[shown]
+    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 1.0)
+    low = min(low, 0.0)
+    width = high - low or 1.0
+    # a cut is drawn where one separates the flagged from the others
+    cut = float(scores[flagged].min()) if flagged.any() else float("nan")
+    separates = flagged.any() and not (scores[~flagged] >= cut).any()
+    zeros = int(np.count_nonzero(suspicion.judged & (suspicion.scores == 0)))
+    return histogram(
+        (scores - low) / width,
+        (cut - low) / width if separates else float("nan"),
+        f"Suspicion by {method}",
+        Labels(
+            across=f"score (0.0: {low:.4g}, 1.0: {high:.4g})",
+            up="records",
+            below="not flagged",
+            above="flagged" if separates else "with a score",
+            threshold="first flagged",
+        ),
+        subtitle=f"{int(suspicion.flagged.sum()):,} of {len(suspicion):,} records flagged; "
+        f"{zeros:,} with the score 0 are not drawn",
+    )

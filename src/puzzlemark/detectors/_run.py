@@ -1,0 +1,244 @@
+"""A whole run of `detect`, from path to path: judge every record, write the suspicion."""
+
+import hashlib
+import platform
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.writing import staged
+from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
+from puzzlemark.detectors.base import Detector, Progress, Suspicion, load_detector, no_progress
+from puzzlemark.engines.base import make
+from puzzlemark.errors import CorpusError, UsageError
+
+__all__ = ["Detected", "Truth", "detect", "load_suspicion"]
+
+ROW_GROUP = 50_000
+METADATA = b"puzzlemark"  # key of the file's metadata
+PARTS = ("puzzlemark", "tree-sitter", "tree-sitter-python", "tree-sitter-java", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """What a run of a detector found."""
+
+    input: str
+    output: str
+    method: str
+    settings: dict[str, Any]
+    records: int
+    judged: int
+    flagged: int
+    skipped: dict[str, int]  # records that could not be judged, by reason
+    digest: str
+    clean_digest: str | None
+    accuracy: Accuracy | None  # None: no truth was given
+    details: Mapping[str, Any]
+    suspicion: Suspicion = field(repr=False)
+
+    @property
+    def rate(self) -> float:
+        """The share of records that are flagged."""
+        return self.flagged / self.records if self.records else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON object."""
+        names = (name for name in self.__slots__ if name != "suspicion")
+        told = {name: getattr(self, name) for name in names}
+        return {**told, "rate": self.rate, "accuracy": self.accuracy and self.accuracy.to_json()}
+
+
+def detect(
+    path: Path | str,
+    output: Path | str,
+    *,
+    method: str | Detector,
+    settings: Mapping[str, Any] | None = None,
+    clean: Path | str | None = None,
+    truth: Truth | None = None,
+    language: str | None = None,
+    code_column: str | None = None,
+    id_column: str | None = None,
+    language_column: str | None = None,
+    cache: Path | str | None = None,
+    workers: int | None = 1,
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Detected:
+    """Look for marks: `detect("train.jsonl.gz", "suspicion.parquet", method="concat").flagged`.
+
+    What is computed on the way is kept in `cache` for a run that is interrupted. By default that is
+    a folder beside the output, which goes when all is done.
+    """
+    detector = load_detector(method, settings) if isinstance(method, str) else method
+    output = Path(output)
+    columns = {
+        "code_column": code_column,
+        "id_column": id_column,
+        "language_column": language_column,
+        "language": language,
+    }
+    corpus = open_corpus(path, **columns)
+    reference = None if clean is None else open_corpus(clean, **columns)
+    if detector.needs_clean and reference is None:
+        raise UsageError(f"{detector.name} compares with clean records; pass --clean")
+    check_output(output, [corpus, *([reference] if reference else [])], overwrite=overwrite)
+    digest = _digest(corpus, progress)
+    if truth is not None and truth.digest != digest:
+        raise UsageError(f"{path}: the truth is about another dataset; pass the manifest of this")
+    clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
+    root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
+    place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
+    _make(place)
+    with closing(make(workers)) as engine:
+        suspicion = detector.suspect(
+            corpus, clean=reference, engine=engine, progress=progress, cache=place
+        )
+    accuracy = None if truth is None else judge(suspicion, truth)
+    found = _summarise(corpus, output, detector, suspicion, digest, clean_digest, accuracy)
+    write_suspicion(found, progress)
+    if cache is None:
+        _forget(root, place)
+    return found
+
+
+def check_output(output: Path, inputs: list[Corpus], *, overwrite: bool) -> None:
+    """Refuse what could not be written, before any work is done."""
+    if output.suffix.lower() != ".parquet":
+        raise UsageError(f"{output}: suspicion is written as Parquet; end the name in .parquet")
+    if output.resolve() in (shard.path.resolve() for each in inputs for shard in each.shards):
+        raise UsageError(f"{output}: would overwrite an input; choose another --output")
+    if output.is_dir() or (output.exists() and not overwrite):
+        raise UsageError(f"{output}: exists already; pass --force to replace it")
+
+
+def write_suspicion(found: Detected, progress: Progress = no_progress) -> None:
+    """Write id, row, flagged, score and reason of every record."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [
+            ("id", pa.string()),
+            ("row", pa.int64()),
+            ("flagged", pa.bool_()),
+            ("score", pa.float64()),  # null: not judged
+            ("reason", pa.string()),
+        ],
+        metadata={METADATA: _metadata(found)},
+    )
+    said = found.suspicion
+    columns: tuple[Any, ...] = (said.ids, said.rows, said.flagged, said.scores, said.reasons)
+    with (
+        staged(Path(found.output)) as place,
+        pq.ParquetWriter(place, schema, compression="zstd") as writer,
+    ):
+        for start in range(0, max(1, len(said)), ROW_GROUP):
+            arrays = [
+                pa.array(column[start : start + ROW_GROUP], kind, from_pandas=True)
+                for column, kind in zip(columns, schema.types, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            progress("writing", min(len(said), start + ROW_GROUP), len(said))
+
+
+def load_suspicion(path: Path | str) -> Suspicion:
+    """What `detect` wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        told = orjson.loads((table.schema.metadata or {})[METADATA])
+        return Suspicion(
+            table["id"].to_pylist(),
+            table["flagged"].to_numpy(),
+            table["score"].to_numpy().astype(np.float64),
+            table["reason"].to_pylist(),
+            told["details"],
+        )
+    except (OSError, KeyError, ValueError, pa.ArrowException) as exc:
+        raise CorpusError(f"{path}: no suspicion that `puzzlemark detect` wrote: {exc}") from exc
+
+
+def _digest(corpus: Corpus, progress: Progress, stage: str = "digest") -> str:
+    def records() -> Iterator[bytes]:
+        done = 0
+        for batch in corpus.batches():
+            for entry in batch.entries():
+                yield record_digest(entry.id, entry.code)
+            done += len(batch.rows)
+            progress(stage, done, None)
+
+    return corpus_digest(records())
+
+
+def _key(detector: Detector, digest: str, clean_digest: str | None) -> str:
+    facts = (_settings(detector), digest, clean_digest, _versions())
+    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def _settings(detector: Detector) -> dict[str, Any]:
+    return asdict(detector)  # type: ignore[call-overload, no-any-return]
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{part: version(part) for part in PARTS}}
+
+
+def _make(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise CorpusError(
+            f"{place}: cannot be made: {exc.strerror or exc}; choose another --cache"
+        ) from exc
+
+
+def _forget(root: Path, place: Path) -> None:
+    """Remove what this run kept; another's, say of a run with other settings, stays."""
+    shutil.rmtree(place, ignore_errors=True)
+    if not any(root.iterdir()):
+        root.rmdir()
+
+
+def _summarise(
+    corpus: Corpus,
+    output: Path,
+    detector: Detector,
+    suspicion: Suspicion,
+    digest: str,
+    clean_digest: str | None,
+    accuracy: Accuracy | None,
+) -> Detected:
+    return Detected(
+        str(corpus.path),
+        str(output),
+        detector.name,
+        _settings(detector),
+        len(suspicion),
+        int(np.count_nonzero(suspicion.judged)),
+        int(np.count_nonzero(suspicion.flagged)),
+        dict(suspicion.skipped.most_common()),
+        digest,
+        clean_digest,
+        accuracy,
+        suspicion.details,
+        suspicion,
+    )
+
+
+def _metadata(found: Detected) -> bytes:
+    paths = ("input", "output")  # where a file once lay is nobody's business
+    facts = {name: value for name, value in found.to_json().items() if name not in paths}
+    return orjson.dumps({**facts, "versions": _versions()}, default=str)
