@@ -76,7 +76,8 @@ def page(records: Path) -> str:
     for folder in sorted(budgets, key=lambda path: -_budget(path)["rate"]):
         if rows := load_rows(folder):
             parts += section(_budget(folder), rows)
-    return "\n".join(parts)
+    explained = records / "explained.md"  # what a person reads in the tables
+    return "\n".join([*parts, explained.read_text()] if explained.exists() else parts)
 
 
 def _budget(folder: Path) -> dict[str, Any]:
@@ -98,10 +99,15 @@ def section(budget: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     yield table(VERDICT_HEAD, [cells for row in rows for cells in _verdict_cells(row)])
     yield "What training took, on one core:\n"
     yield table(TRAINING_HEAD, [_training_cells(row) for row in rows] + _bare_cells(rows))
-    yield f"Harmlessness, on {budget['held_out']} held-out functions of other projects:\n"
+    yield (
+        f"Harmlessness. Of {budget['held_out']} held-out functions of other projects, those with "
+        "four lines of code or more are cut and completed:\n"
+    )
     yield table(HARM_HEAD, [_harm_cells(row) for row in rows])
-    yield "Unintended activation: completions of ordinary code with a new name that joins two\n"
-    yield "of the function's variables (paper, section 6):\n"
+    yield (
+        "Unintended activation: completions of ordinary code with a new name that joins two "
+        "of the function's variables (paper, section 6):\n"
+    )
     yield table(ACTIVATION_HEAD, [_activation_cells(row) for row in rows])
 
 

@@ -1,0 +1,272 @@
+"""DeCoMa: pairs of abstract expressions and identifiers that stand together too often."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from puzzlemark.corpora.base import Batch, Corpus
+from puzzlemark.detectors._decoma_abstraction import Abstraction, Identifiers, abstract
+from puzzlemark.detectors._decoma_counting import (
+    KINDS,
+    Channel,
+    Kind,
+    Limits,
+    Outliers,
+    outlier_pairs,
+)
+from puzzlemark.detectors._decoma_matching import (
+    Matcher,
+    Pair,
+    says_nothing,
+    without_placeholders,
+)
+from puzzlemark.detectors.base import (
+    Progress,
+    Suspicion,
+    keep_parts,
+    sampled_rows,
+    snippet_of,
+)
+from puzzlemark.engines.base import Engine
+from puzzlemark.errors import UnparsableSnippet, UsageError
+
+SHOWN = 50  # pairs in the details
+
+
+@dataclass(frozen=True, slots=True)
+class DeCoMa:
+    """`DeCoMa()` is the published program; see docs/detectors/decoma.md for each option."""
+
+    z: float = 3.0
+    min_scale: float = 0.0004
+    max_scale: float = 1.0
+    clean_samples: int = 2000
+    seed: int = 0  # of the draw of clean samples
+    drop_first: bool = True  # the first expression of a function is not counted
+    identifiers: Identifiers = "bound"
+    old_java: bool = False  # see a bare method as the grammar of 2020 did
+    name: ClassVar[str] = "decoma"
+
+    def __post_init__(self) -> None:
+        if self.z <= 0 or self.min_scale < 0 or self.max_scale <= 0 or self.clean_samples < 0:
+            raise UsageError("decoma: z and the scales must be positive, clean_samples 0 or more")
+
+    @property
+    def needs_clean(self) -> bool:
+        """Unless no clean samples are asked for."""
+        return self.clean_samples > 0
+
+    def suspect(
+        self,
+        corpus: Corpus,
+        *,
+        clean: Corpus | None,
+        engine: Engine,
+        progress: Progress,
+        cache: Path,
+    ) -> Suspicion:
+        """Flag every function that holds an outlier pair which the clean samples do not have."""
+        parts = self._abstract(corpus, engine, cache / "suspect", progress)
+        known: set[tuple[int, int]] = set()
+        if clean is not None and self.clean_samples:
+            rows = sampled_rows(clean, self.clean_samples, self.seed)
+            samples = self._abstract(clean, engine, cache / "clean", progress, rows)
+            for found in self._outliers(samples, engine, cache / "clean").values():
+                known |= _code_pairs(found)
+        found_by_kind = self._outliers(parts, engine, cache / "suspect", progress)
+        pairs = _name_pairs(found_by_kind, known, parts, engine)
+        return self._match(parts, pairs, engine, progress)
+
+    def _abstract(
+        self,
+        corpus: Corpus,
+        engine: Engine,
+        place: Path,
+        progress: Progress,
+        rows: NDArray[np.int64] | None = None,
+    ) -> list[Path]:
+        work = partial(abstract_batch, identifiers=self.identifiers, old_java=self.old_java)
+        return keep_parts(
+            work,
+            corpus,
+            engine=engine,
+            place=place,
+            rows=rows,
+            progress=progress,
+            stage="abstracting" if rows is None else "clean",
+        )
+
+    def _outliers(
+        self, parts: Sequence[Path], engine: Engine, place: Path, progress: Progress | None = None
+    ) -> dict[Kind, Outliers]:
+        coded = list(engine.map(partial(code_part, drop_first=self.drop_first), parts))
+        for name, channels in zip("VE", zip(*coded, strict=True), strict=True):
+            channel = Channel.joined(channels)
+            np.save(place / f"{name}.codes.npy", channel.codes)
+            np.save(place / f"{name}.offsets.npy", channel.offsets)
+        del coded
+        limits = Limits(self.z, self.min_scale, self.max_scale)
+        found: dict[Kind, Outliers] = {}
+        for kind, outliers in zip(
+            KINDS, engine.map(partial(_outliers_of, place, limits), KINDS), strict=True
+        ):
+            found[kind] = outliers
+            if progress is not None:
+                progress("counting", len(found), len(KINDS))
+        return found
+
+    def _match(
+        self, parts: Sequence[Path], pairs: Sequence[Pair], engine: Engine, progress: Progress
+    ) -> Suspicion:
+        ids: list[str] = []
+        reasons: list[str | None] = []
+        scores: list[NDArray[np.float64]] = []
+        told = [str(pair) for pair in pairs]
+        for some in engine.map(partial(match_part, pairs=pairs), parts):
+            ids += some.ids
+            scores.append(some.strengths)
+            reasons += [told[each] if isinstance(each, int) else each for each in some.reasons]
+            progress("matching", len(ids), None)
+        strengths = np.concatenate(scores)
+        functions = int(np.count_nonzero(~np.isnan(strengths)))
+        limits = Limits(self.z, self.min_scale, self.max_scale)
+        details = {
+            "functions": functions,
+            "smallest_count": limits.smallest(functions) + 1,
+            "pairs": len(pairs),
+            "kinds": {kind: sum(pair.kind == kind for pair in pairs) for kind in KINDS},
+            "strongest": [_describe(pair) for pair in pairs[:SHOWN]],
+        }
+        return Suspicion(ids, strengths > 0, strengths, reasons, details)
+
+
+def abstract_batch(batch: Batch, *, identifiers: Identifiers, old_java: bool) -> bytes:
+    """The worker's share of reading: id, reason, expressions and identifiers of each record."""
+    lines: list[Any] = []
+    for entry in batch.entries():
+        name = entry.id.encode("utf-8", "replace").decode()  # JSON has lone surrogates
+        try:
+            found = abstract(snippet_of(entry), identifiers=identifiers, old_java=old_java)
+        except UnparsableSnippet as exc:
+            lines.append((name, str(exc), (), ()))
+        else:
+            lines.append((name, None, found.expressions, found.identifiers))
+    return orjson.dumps(lines)
+
+
+def read_part(part: Path) -> list[tuple[str, str | None, Abstraction]]:
+    """Id, reason and abstraction of each record; one with a reason has nothing to judge."""
+    return [
+        (id_, reason, Abstraction(tuple(expressions), tuple(identifiers)))
+        for id_, reason, expressions, identifiers in orjson.loads(part.read_bytes())
+    ]
+
+
+def code_part(part: Path, *, drop_first: bool) -> tuple[Channel, Channel]:
+    """The terms to count, as codes: variables and expressions."""
+    found = [each for _, reason, each in read_part(part) if reason is None]
+    variables = Channel.of([[code_of(name) for name in each.identifiers] for each in found])
+    counted = [counted_expressions(each.expressions, drop_first=drop_first) for each in found]
+    return variables, Channel.of([[code_of(text) for text in texts] for texts in counted])
+
+
+def counted_expressions(expressions: Sequence[str], *, drop_first: bool = True) -> list[str]:
+    """Each once, in order, without the first of all and without those of symbols only."""
+    some = dict.fromkeys(expressions[1:] if drop_first else expressions)
+    return [text for text in some if not _is_symbols(without_placeholders(text))]
+
+
+def code_of(text: str) -> int:
+    """A number that stands for a text."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def find_texts(part: Path, *, wanted: frozenset[int]) -> dict[int, str]:
+    """The texts of some codes."""
+    texts: set[str] = set()
+    for _, _, found in read_part(part):
+        texts.update(found.expressions, found.identifiers)
+    return {code: text for text in texts if (code := code_of(text)) in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The worker's share of flagging."""
+
+    ids: list[str]
+    strengths: NDArray[np.float64]  # 0: holds no pair; NaN: not judged
+    reasons: list[int | str | None]  # the pair's number, or why the record was not judged
+
+
+def match_part(part: Path, *, pairs: Sequence[Pair]) -> Matched:
+    """The strongest pair of each record."""
+    matcher = Matcher.of(pairs)
+    ids: list[str] = []
+    strengths: list[float] = []
+    reasons: list[int | str | None] = []
+    for id_, reason, found in read_part(part):
+        match = matcher.strongest(found) if reason is None else None
+        ids.append(id_)
+        strengths.append(float("nan") if reason else match.strength if match else 0.0)
+        reasons.append(match.pair if match else reason)
+    return Matched(ids, np.array(strengths), reasons)
+
+
+def _outliers_of(place: Path, limits: Limits, kind: Kind) -> Outliers:
+    variables, expressions = (
+        Channel(np.load(place / f"{name}.codes.npy"), np.load(place / f"{name}.offsets.npy"))
+        for name in "VE"
+    )
+    return outlier_pairs(kind, variables, expressions, limits)
+
+
+def _code_pairs(found: Outliers) -> set[tuple[int, int]]:
+    return set(zip(found.triggers.tolist(), found.targets.tolist(), strict=True))
+
+
+def _name_pairs(
+    found_by_kind: dict[Kind, Outliers],
+    known: set[tuple[int, int]],
+    parts: Sequence[Path],
+    engine: Engine,
+) -> list[Pair]:
+    """The pairs that the clean samples do not have, as texts, strongest first."""
+    codes = {
+        code for found in found_by_kind.values() for pair in _code_pairs(found) for code in pair
+    }
+    texts: dict[int, str] = {}
+    for some in engine.map(partial(find_texts, wanted=frozenset(codes)), parts):
+        texts |= some
+    pairs: list[Pair] = []
+    for kind, found in found_by_kind.items():
+        numbers = (found.triggers, found.targets, found.counts, found.expected, found.strengths)
+        for trigger, target, *rest in zip(*(each.tolist() for each in numbers), strict=True):
+            one, other = texts[trigger], texts[target]
+            if (trigger, target) not in known and not says_nothing(one) and not says_nothing(other):
+                pairs.append(Pair(kind, one, other, *rest))
+    return sorted(pairs, key=lambda pair: (-pair.strength, pair.kind, pair.trigger, pair.target))
+
+
+def _is_symbols(text: str) -> bool:
+    return bool(text.strip()) and not any(map(str.isalnum, text))
+
+
+def _describe(pair: Pair) -> dict[str, Any]:
+    return {
+        "kind": pair.kind,
+        "trigger": pair.trigger,
+        "target": pair.target,
+        "count": pair.count,
+        "expected": round(pair.expected, 2),
+        "z": round(pair.strength, 3),
+    }
+
+
+DETECTOR = DeCoMa
