@@ -20,7 +20,7 @@ def count_words(code: str) -> int:
 
 
 def make_corpus(path: Path, projects: int = 20, each: int = 6) -> Corpus:
-    records = [
+    records: list[dict[str, str | None]] = [
         {
             "id": f"{p}/{n}",
             "repo": f"p{p}",
