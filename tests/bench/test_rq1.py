@@ -12,13 +12,13 @@ from puzzlemark.errors import UsageError
 ROOT = Path(__file__).parents[2]
 TINY = rq1.Budget(
     "half",
-    functions=80,
+    functions=30,
     rate=0.4,
     tau=0.0,
     steps=2,
     universal_steps=3,
     longest=120,
-    held_out=6,
+    held_out=4,
     pairs=5,
     universal_pairs=5,
     max_tokens=2,

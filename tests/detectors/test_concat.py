@@ -147,27 +147,43 @@ def test_marks_with_a_fixed_prefix_are_all_found_and_the_prefix_with_them(
     corpus_path: Path, tmp_path: Path
 ) -> None:
     marked, manifest = tmp_path / "m.jsonl", tmp_path / "m.manifest.jsonl"
-    pm.embed(corpus_path, marked, manifest, mark="P1", min_rate=0.05)
+    pm.embed(corpus_path, marked, manifest, mark="P1", min_rate=0.05, order="dataset")
     rows = set(pm.load_manifest(manifest).lines)
     found = suspect(marked, tmp_path / "cache", Concat())
-    assert rows <= set(found.flagged.nonzero()[0].tolist())
+    everything = set(found.flagged.nonzero()[0].tolist())
+    assert rows <= everything
     assert found.details["prefixes"][0]["value"] == "key"
     assert "the prefix key is joined" in found.details["findings"][0]
     narrow = suspect(marked, tmp_path / "cache", Concat(standing_out=6.0), corpus_path)
-    assert set(narrow.flagged.nonzero()[0].tolist()) == rows
+    assert rows <= set(narrow.flagged.nonzero()[0].tolist()) <= everything
     assert narrow.details["reference"] == "clean"
 
 
-def test_scores_rise_with_the_level_and_with_what_stands_out(tmp_path: Path) -> None:
-    def function(*names: str) -> str:
-        return f"def f({', '.join(names)}):\n    return 0\n"
+def function(*names: str) -> str:
+    return f"def f({', '.join(names)}):\n    return 0\n"
 
+
+def write(path: Path, codes: Sequence[str]) -> Path:
+    lines = (orjson.dumps({"code": code, "language": "python"}) for code in codes)
+    path.write_bytes(b"\n".join(lines))
+    return path
+
+
+def test_only_what_stands_out_is_flagged_when_asked(tmp_path: Path) -> None:
+    natural = [function("z", "date", "time", "date_time"), function("c", "d", "e", "g", "h")]
+    planted = [function("u", f"v{n}", f"u_v{n}") for n in range(20)]
+    path = write(tmp_path / "a.jsonl", [*planted, natural[0], *natural[1:] * 200])
+    every = suspect(path, tmp_path / "cache", Concat())
+    assert every.flagged.tolist() == [True] * 21 + [False] * 200
+    some = suspect(path, tmp_path / "cache", Concat(standing_out=4.0))
+    assert some.flagged.tolist() == [True] * 20 + [False] * 201
+
+
+def test_scores_rise_with_the_level_and_with_what_stands_out(tmp_path: Path) -> None:
     codes = [function("a", "b"), function("it", "key", "key_it"), function("key", "it", "key_it")]
     codes += [function("u", f"v{n}", f"u_v{n}") for n in range(20)]
     codes += [function("c", "d", "e", "g", "h")] * 200
-    path = tmp_path / "a.jsonl"
-    lines = (orjson.dumps({"code": code, "language": "python"}) for code in codes)
-    path.write_bytes(b"\n".join(lines))
+    path = write(tmp_path / "a.jsonl", codes)
     found = suspect(path, tmp_path / "cache", Concat(level="any"))
     assert found.flagged.tolist() == [False, *[True] * 22, *[False] * 200]
     nothing, backward, natural, planted = found.scores[:4].tolist()

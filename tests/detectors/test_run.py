@@ -173,7 +173,7 @@ def test_nothing_marked_and_nothing_flagged_is_no_share_at_all() -> None:
 
 def test_the_command_finds_the_marks_of_its_own_maker(corpus_path: Path, tmp_path: Path) -> None:
     marked, manifest = tmp_path / "m.jsonl", tmp_path / "m.manifest.jsonl"
-    pm.embed(corpus_path, marked, manifest, mark="U1")
+    pm.embed(corpus_path, marked, manifest, mark="U1", order="dataset")
     output = tmp_path / "s.parquet"
     done = run(marked, "-m", "concat", "-o", output, "--truth", manifest, "--json")
     assert done.exit_code == 0, done.output
@@ -185,7 +185,7 @@ def test_the_command_finds_the_marks_of_its_own_maker(corpus_path: Path, tmp_pat
 
 def test_the_truth_of_another_dataset_is_refused(corpus_path: Path, tmp_path: Path) -> None:
     marked, manifest = tmp_path / "m.jsonl", tmp_path / "m.manifest.jsonl"
-    pm.embed(corpus_path, marked, manifest, mark="U1")
+    pm.embed(corpus_path, marked, manifest, mark="U1", order="dataset")
     output = tmp_path / "s.parquet"
     done = run(corpus_path, "-m", "concat", "-o", output, "--truth", manifest)
     assert done.exit_code == 2

@@ -47,9 +47,10 @@ def test_the_marked_program_passes_its_tests(tmp_path: Path, watermark: str) -> 
         changed += (package / entry.id).read_text() != entry.code
         (package / entry.id).write_text(entry.code)
     assert changed > 0.4 * len(paths)
-    shutil.copytree(
-        ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    for folder in ("tests", "docs"):
+        shutil.copytree(
+            ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     # not the installed package but the marked one must be what the tests import
     probe = "import puzzlemark, sys; sys.exit(puzzlemark.__file__ != sys.argv[1])"

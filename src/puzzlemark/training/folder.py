@@ -76,6 +76,9 @@ def put_in_place(output: Path, save: Callable[[Path], None]) -> Path:
         for path in sorted(staging.iterdir()):
             path.replace(output / path.name)
         staging.rmdir()
+        for written in (LOSSES, PICTURE, record.NAME):
+            for left in output.glob(f".{written}.*"):  # by a process that was killed as it wrote
+                left.unlink()
     except OSError as exc:
         raise TrainingError(
             f"{output}: the model could not be written: {exc.strerror or exc}; "
