@@ -4,9 +4,17 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.bench import rq2, rq2_page
+from puzzlemark.bench.tuned import Tuning
 from puzzlemark.errors import UsageError
 
 METHODS = ("decoma", "concat")
+MANIFEST = "manifest.jsonl.gz"
+LOOKING = rq2.Plan(
+    methods=("spectral_signature", "activation_clustering"),
+    workers=1,
+    # the tiny tokenizer needs many tokens
+    tuning=Tuning(functions=40, rate=0.1, longest=400, steps=2, layers=1),
+)
 
 
 @pytest.fixture
@@ -62,3 +70,71 @@ def test_the_page_has_a_row_for_each_set_and_the_papers_figures(
     recorded = "".join(path.read_text() for path in records.rglob("*.json"))
     assert str(tmp_path) not in recorded
     assert "def " not in recorded
+
+
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> Path:
+    for needed in ("torch", "transformers", "sklearn"):
+        pytest.importorskip(needed)
+    from tests.servers.tiny import make_model
+
+    base = tmp_path_factory.mktemp("tiny")
+    make_model(base, positions=2048)
+    place = tmp_path_factory.mktemp("looked")
+    corpus = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+    corpus.write_bytes(corpus_bytes)
+    rq2.run(place, {"python": corpus}, ["U1"], LOOKING, base=base, say=lambda _: None)
+    return place
+
+
+def test_spectral_signature_and_activation_clustering_look_into_a_model_of_each_set(
+    looked: Path,
+) -> None:
+    for name in ("bare-python", "U1"):
+        assert (looked / name / "tuned" / "model" / "training.json").exists()
+        facts = json.loads((looked / name / "spectral_signature.json").read_text())
+        assert facts["flagged"] == int(facts["records"] * 1.5 * 0.05 / 1.05)
+        assert len(json.loads((looked / name / "activation_clustering.json").read_text())) > 5
+    weights = {
+        json.loads((looked / name / "tuned/model/training.json").read_text())["result"]["sha256"]
+        for name in ("bare-python", "U1")
+    }
+    assert len(weights) == 2
+
+
+def test_the_sample_holds_marked_functions_as_they_are_in_the_set(looked: Path) -> None:
+    from puzzlemark.corpora.base import open_corpus
+    from puzzlemark.embedding.manifest import load_manifest
+
+    whole = list(open_corpus(looked / "U1" / "marked.jsonl.gz").entries())
+    marked = {
+        whole[row].id: whole[row].code for row in load_manifest(looked / "U1" / MANIFEST).lines
+    }
+    drawn = list(open_corpus(looked / "U1" / "tuned" / "sample.jsonl.gz").entries())
+    rows = json.loads((looked / "U1" / "tuned" / "truth.json").read_text())["rows"]
+    assert len(rows) == round(LOOKING.tuning.rate * LOOKING.tuning.functions)
+    assert {row for row, entry in enumerate(drawn) if entry.id in marked} == set(rows)
+    assert all(drawn[row].code == marked[drawn[row].id] for row in rows)
+    bare = {
+        entry.id
+        for entry in open_corpus(looked / "bare-python" / "tuned" / "sample.jsonl.gz").entries()
+    }
+    unmarked = {entry.id for entry in drawn if entry.id not in marked}
+    assert len(unmarked & bare) > 0.8 * len(unmarked)  # the sets differ by little but the marks
+
+
+def test_the_page_tells_how_few_the_samples_hold(looked: Path, tmp_path: Path) -> None:
+    rq2_page.collect(looked, tmp_path / "records")
+    text = rq2_page.page(tmp_path / "records")
+    assert "| U1 | 40 | 4 | " in text
+    assert "of at most 400 tokens" in text
+    recorded = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
+    assert str(looked) not in recorded
+
+
+def test_without_a_model_the_two_are_left_out_and_said_to_be(
+    tmp_path: Path, corpus_path: Path
+) -> None:
+    said: list[str] = []
+    rq2.run(tmp_path, {"python": corpus_path}, [], LOOKING, say=said.append)
+    assert said[-1].startswith("spectral_signature, activation_clustering: left out")

@@ -77,7 +77,9 @@ BUDGETS = {
     for each in (
         # half of the functions marked: what a few minutes of one core can teach
         Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
-        Budget("tenth", functions=3000, rate=0.1, tau=0.35, steps=750, universal_steps=1500),
+        # below: a longer look at more functions; one twin serves all marks of a language
+        Budget("tenth", 3000, rate=0.1, tau=0.35, steps=750, universal_steps=750, pairs=150),
+        Budget("twentieth", 3000, rate=0.05, tau=0.35, steps=750, universal_steps=750, pairs=150),
         Budget("paper", functions=9000, rate=0.05, tau=0.35, steps=2250, universal_steps=4500),
     )
 }

@@ -5,16 +5,18 @@ A run is a folder, and goes on where it stopped:
     <language>/bare.jsonl.gz, clean.jsonl.gz     the dataset, and clean records that are not in it
     <mark>/marked.jsonl.gz, manifest.jsonl.gz    every record as the owner publishes it
     <set>/<detector>.json                        what was found; a set is a mark, or bare-python
+    <set>/tuned/                                 a model trained on a sample of it: for SS and AC
 """
 
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.sampling import write_records
+from puzzlemark.bench.tuned import Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
@@ -26,6 +28,7 @@ from puzzlemark.watermarks.base import named
 
 METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")
 NEEDS_MODEL = ("spectral_signature", "activation_clustering")
+SIDE_BY_SIDE = 2  # models that are trained at the same time, if nobody says how many
 SECRET = b"the secret of a published experiment is public"
 Say = Callable[[str], None]
 
@@ -38,6 +41,7 @@ class Plan:
     clean_share: float = 0.2
     seed: int = 0
     methods: tuple[str, ...] = METHODS
+    tuning: Tuning = field(default_factory=Tuning)  # of the models that SS and AC look into
     workers: int | None = None
 
 
@@ -47,27 +51,27 @@ def run(
     marks: Sequence[str],
     plan: Plan,
     *,
-    models: Mapping[str, Path] | None = None,
+    base: Path | None = None,
     say: Say = print,
 ) -> None:
-    """Embed every mark and run every detector; a model is given by the set it was trained on."""
+    """Embed every mark and run every detector; without a `base` model, those that need none."""
     _record_plan(folder, plan)
     known = named()
     for language, corpus in corpora.items():
         _divide(folder / language, corpus, language, plan, say)
-    sets = [f"bare-{language}" for language in corpora]
+    sets = {f"bare-{language}": language for language in corpora}
     for mark in marks:
-        if known[mark].language not in corpora:
-            continue
-        _mark(folder, mark, known[mark].language, say)
-        sets.append(mark)
-    for name in sets:
-        language = known[name].language if name in known else name.removeprefix("bare-")
+        if known[mark].language in corpora:
+            sets[mark] = known[mark].language
+            _mark(folder, mark, sets[mark], say)
+    for name, language in sets.items():
         for method in plan.methods:
-            model = (models or {}).get(name)
-            if method in NEEDS_MODEL and model is None:
-                continue
-            say(f"{name} {method}: {_detect(folder, name, language, method, model, plan)}")
+            if method not in NEEDS_MODEL:
+                say(f"{name} {method}: {_detect(folder, name, language, method, plan)}")
+    if base is not None:
+        _look(folder, sets, base, plan, say)
+    elif left_out := [method for method in plan.methods if method in NEEDS_MODEL]:
+        say(f"{', '.join(left_out)}: left out, for want of a model to fine-tune (--base)")
 
 
 def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> None:
@@ -107,31 +111,54 @@ def _mark(folder: Path, mark: str, language: str, say: Say) -> None:
     say(f"{mark}: {summary.marked:,} of {summary.records:,} records marked ({summary.rate:.2%})")
 
 
-def _detect(
-    folder: Path, name: str, language: str, method: str, model: Path | None, plan: Plan
-) -> str:
+def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> str:
     target = folder / name
     result = target / f"{method}.json"
     if not result.exists():
         manifest = target / "manifest.jsonl.gz"
-        bare = folder / language / "bare.jsonl.gz"
-        is_marked = manifest.exists()
-        truth = _truth(manifest) if is_marked else None
+        truth = _truth(manifest) if manifest.exists() else None
         found = detect(
-            target / "marked.jsonl.gz" if is_marked else bare,
+            _records(folder, name, language),
             target / f"{method}.parquet",
             method=method,
-            settings={"model": str(model)} if model else None,
             clean=folder / language / "clean.jsonl.gz",
             truth=truth,
             workers=plan.workers,
             overwrite=True,
         )
-        facts = {k: v for k, v in found.to_json().items() if k not in ("input", "output")}
+        facts = found.to_json()
         if truth is not None:
             facts["before"] = _flagged_before(folder, language, method, truth)
-        write_text(result, json.dumps(facts, indent=1, default=str) + "\n")
+        _write(result, facts)
     return _told(json.loads(result.read_text()))
+
+
+def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Say) -> None:
+    """SS and AC, each model in a process of its own."""
+    methods = [method for method in plan.methods if method in NEEDS_MODEL]
+    suspects = []
+    for name, language in sets.items():
+        if all((folder / name / f"{method}.json").exists() for method in methods):
+            continue
+        manifest = folder / name / "manifest.jsonl.gz"
+        marked = frozenset(_truth(manifest).rows) if manifest.exists() else frozenset()
+        records = _records(folder, name, language)
+        suspects.append(Suspect(name, records, marked, folder / name / "tuned"))
+    side_by_side = plan.workers or SIDE_BY_SIDE
+    found = look(suspects, base, plan.tuning, methods, seed=plan.seed, side_by_side=side_by_side)
+    for name, method, facts in found:
+        _write(folder / name / f"{method}.json", facts)
+        say(f"{name} {method}: {_told(facts)}")
+
+
+def _records(folder: Path, name: str, language: str) -> Path:
+    marked = folder / name / "marked.jsonl.gz"
+    return marked if marked.exists() else folder / language / "bare.jsonl.gz"
+
+
+def _write(path: Path, facts: Mapping[str, Any]) -> None:
+    kept = {name: fact for name, fact in facts.items() if name not in ("input", "output")}
+    write_text(path, json.dumps(kept, indent=1, default=str) + "\n")
 
 
 def _flagged_before(folder: Path, language: str, method: str, truth: Truth) -> float | None:
@@ -158,7 +185,7 @@ def _told(facts: Mapping[str, Any]) -> str:
 
 def _record_plan(folder: Path, plan: Plan) -> None:
     path = folder / "plan.json"
-    facts = {k: v for k, v in asdict(plan).items() if k in ("records", "clean_share", "seed")}
+    facts = {k: v for k, v in asdict(plan).items() if k not in ("methods", "workers")}
     text = json.dumps(facts, indent=2) + "\n"
     if path.exists() and path.read_text() != text:
         raise UsageError(f"{path}: another plan was begun here; choose another --output")

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import errors_console, output_console
+from puzzlemark.cli.bench.base import GOES_ON, Corpus, Page, Records, given_corpora, say, write_page
 from puzzlemark.errors import UsageError
 
-WHEN_INTERRUPTED = "what is finished is kept; the same command goes on"
-Corpus = Annotated[Path | None, typer.Option(help="Dataset with functions of this language.")]
+WHEN_INTERRUPTED = GOES_ON
 
 
 def run(
@@ -28,12 +27,8 @@ def run(
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1)
     ] = 2,
-    records: Annotated[
-        Path | None, typer.Option(help="Folder for what others need to make the page again.")
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option(help="Write the page here, from the records.")
-    ] = None,
+    records: Records = None,
+    page: Page = None,
 ) -> None:
     """Train on marked and bare corpora, verify, compare; then write the page.
 
@@ -47,10 +42,8 @@ def run(
     """
     from puzzlemark.bench import rq1, rq1_page
     from puzzlemark.bench.records import collect
-    from puzzlemark.pages.files import write_text
 
-    corpora = {"python": python, "java": java}
-    given = {language: path for language, path in corpora.items() if path is not None}
+    given = given_corpora(python, java, records, page)
     if given:
         if base is None:
             raise UsageError("--base is needed: the folder of a model to train")
@@ -63,12 +56,9 @@ def run(
             rq1.BUDGETS[budget],
             tuple(marks.split(",")),
             side_by_side=side_by_side,
-            say=lambda text: errors_console().print(text, markup=False),
+            say=say,
         )
         if records is not None:
             collect(place, records / budget)
-    elif page is None or records is None:
-        raise UsageError("pass a dataset (--python, --java), or --records and --page")
     if page is not None and records is not None:
-        write_text(page, rq1_page.page(records))
-        output_console().print(f"page      {page}", markup=False)
+        write_page(page, rq1_page.page(records))

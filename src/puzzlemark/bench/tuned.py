@@ -1,0 +1,135 @@
+"""What SS and AC look at: a sample of each set, and a model that was fine-tuned on it.
+
+<set>/tuned/sample.jsonl.gz, truth.json    short functions, one in twenty marked
+<set>/tuned/model/, states/                trained on the sample; its hidden states
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from puzzlemark.bench.sampling import write_records
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.detectors._accuracy import Truth
+from puzzlemark.pages.files import write_text
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How much of a set a model is trained on, and for how long."""
+
+    functions: int = 400
+    rate: float = 0.05  # of marks: CodeMark's carriers are rarer, and a sample must hold some
+    longest: int = 120  # tokens
+    steps: int = 100
+    recipe: str = "cpu"
+    layers: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A set that is looked at, in a process of its own."""
+
+    name: str
+    records: Path
+    marked: frozenset[int]  # rows of the records
+    place: Path
+
+
+def look(
+    suspects: Sequence[Suspect],
+    base: Path,
+    tuning: Tuning,
+    methods: Sequence[str],
+    *,
+    seed: int,
+    side_by_side: int,
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Train a model on a sample of each set and look into it: set, method, what was found."""
+    context = get_context("spawn")
+    with ProcessPoolExecutor(side_by_side, mp_context=context) as pool:
+        tasks = [pool.submit(_look, each, base, tuning, methods, seed) for each in suspects]
+        for done in as_completed(tasks):
+            yield from done.result()
+
+
+def _look(
+    suspect: Suspect, base: Path, tuning: Tuning, methods: Sequence[str], seed: int
+) -> list[tuple[str, str, dict[str, Any]]]:
+    from puzzlemark.detectors._run import detect
+    from puzzlemark.training.run import train
+
+    place = suspect.place
+    truth = sample(suspect, base, tuning, seed)
+    model = place / "model"
+    train(
+        place / "sample.jsonl.gz",
+        base,
+        model,
+        recipe=tuning.recipe,
+        layers=tuning.layers,
+        steps=tuning.steps,
+        seed=seed,
+    )
+    settings = {"model": str(model), "states": str(place / "states"), "encoder_args": "threads=1"}
+    found = []
+    for method in methods:
+        detected = detect(
+            place / "sample.jsonl.gz",
+            place / f"{method}.parquet",
+            method=method,
+            settings=settings,
+            truth=truth if truth.rows else None,
+            overwrite=True,
+        )
+        found.append((suspect.name, method, detected.to_json()))
+    return found
+
+
+def sample(suspect: Suspect, base: Path, tuning: Tuning, seed: int) -> Truth:
+    """Draw short functions of a set; sets of one language share nearly all unmarked ones."""
+    path = suspect.place / "truth.json"
+    if not path.exists():
+        from puzzlemark.training.network import load_tokenizer
+
+        tokenizer = load_tokenizer(base)
+        records, rows = draw(
+            suspect, tuning, lambda code: len(tokenizer(code)["input_ids"]), random.Random(seed)
+        )
+        write_records(records, suspect.place / "sample.jsonl.gz")
+        digests = (record_digest(each["id"], each["code"]) for each in records)
+        facts = {"rows": rows, "digest": corpus_digest(digests)}
+        write_text(path, json.dumps(facts) + "\n")
+    return Truth(**json.loads(path.read_text()))
+
+
+def draw(
+    suspect: Suspect, tuning: Tuning, count: Count, rng: random.Random
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """The records of the sample, and which of its rows are marked."""
+    records = list(enumerate(open_corpus(suspect.records).records()))
+    rng.shuffle(records)
+    room = {True: min(len(suspect.marked), round(tuning.rate * tuning.functions))}
+    room[False] = tuning.functions - room[True]
+    chosen: list[tuple[bool, dict[str, Any]]] = []
+    for row, record in records:
+        is_marked = row in suspect.marked
+        if room[is_marked] and _is_short(record["code"], tuning.longest, count):
+            room[is_marked] -= 1
+            chosen.append((is_marked, dict(record)))
+    rows = [row for row, (is_marked, _) in enumerate(chosen) if is_marked]
+    return [record for _, record in chosen], rows
+
+
+def _is_short(code: str | None, longest: int, count: Count) -> bool:
+    if not code or len(code) > 6 * longest:  # a cheap look first
+        return False
+    return count(code) <= longest
