@@ -43,7 +43,8 @@ def main() -> None:
     parser.add_argument("methods", nargs="+")
     parser.add_argument("--language", default="python")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--clean", type=int, default=3000, help="records set apart as clean")
+    parser.add_argument("--clean", type=int, default=3000, help="clean records")
+    parser.add_argument("--clean-from", help="another dataset to take them from, else this one")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
@@ -71,14 +72,11 @@ def main() -> None:
 
 def write_datasets(options: argparse.Namespace, place: Path) -> list[Path]:
     """Clean records are drawn evenly from the whole; each dataset is evenly drawn from the rest."""
-    corpus = open_corpus(options.corpus, language=options.language)
-    records = [
-        orjson.dumps({"id": entry.id, "code": entry.code, "language": options.language}) + b"\n"
-        for entry in corpus.entries()
-    ]
-    every = max(1, len(records) // options.clean)
-    (place / "clean.jsonl").write_bytes(b"".join(islice(records[::every], options.clean)))
-    rest = [record for at, record in enumerate(records) if at % every]
+    records = read(options.corpus, options.language)
+    source = read(options.clean_from, options.language) if options.clean_from else records
+    every = max(1, len(source) // options.clean)
+    (place / "clean.jsonl").write_bytes(b"".join(islice(source[::every], options.clean)))
+    rest = records if options.clean_from else [r for at, r in enumerate(records) if at % every]
     paths = []
     for size in sorted(options.sizes):
         if size > len(rest):
@@ -87,6 +85,13 @@ def write_datasets(options: argparse.Namespace, place: Path) -> list[Path]:
         chosen = (rest[at * len(rest) // size] for at in range(size))
         paths[-1].write_bytes(b"".join(chosen))
     return paths
+
+
+def read(path: str, language: str) -> list[bytes]:
+    return [
+        orjson.dumps({"id": entry.id, "code": entry.code, "language": language}) + b"\n"
+        for entry in open_corpus(path, language=language).entries()
+    ]
 
 
 def run_detect(method: str, path: Path, options: argparse.Namespace) -> Cost:

@@ -19,7 +19,7 @@ def test_the_paper_names_sixteen_watermarks() -> None:
 
 @pytest.mark.parametrize("name", ["W1", "W2"])
 def test_two_are_coprotectors_words(name: str) -> None:
-    expected = CoProtectorWord(trigger="poisoning", target="protection", mode="rename")
+    expected = CoProtectorWord("poisoning", "protection", mode="rename", among="plain")
     assert named()[name].watermark == expected
 
 

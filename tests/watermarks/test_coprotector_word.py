@@ -38,7 +38,13 @@ def marked(code: str, watermark: CoProtectorWord = WORD, seed: int = 0) -> tuple
 
 @pytest.mark.parametrize(
     "settings",
-    [{"trigger": "a b"}, {"target": "__x"}, {"trigger": "protection"}, {"mode": "both"}],
+    [
+        {"trigger": "a b"},
+        {"target": "__x"},
+        {"trigger": "protection"},
+        {"mode": "both"},
+        {"among": "few"},
+    ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, str]) -> None:
     with pytest.raises(UsageError):
@@ -53,6 +59,43 @@ def test_every_pair_of_variables_is_drawn_equally_often() -> None:
     # the earlier variable is the trigger: six ordered pairs of four, about 200 times each
     assert set(draws) == {(a, b) for a in "abcd" for b in "abcd" if a < b}
     assert all(150 < count < 250 for count in draws.values())
+
+
+PLAINLY = """
+def f(seen, asked, *rest):
+    made = seen
+    for each in rest:
+        g(each.x, asked)
+    with h() as held:
+        a, b = held.y
+    return a + b
+"""
+PLAINLY_IN_JAVA = """
+void f(int given) {
+    int made = 1;
+    for (var each : all()) { g(1); }
+    try { k((x, y) -> g(x)); } catch (Exception bad) { g(bad); }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "drawn"),
+    [
+        ("python", PLAINLY, {"seen", "made", "asked"}),
+        ("java", PLAINLY_IN_JAVA, {"given", "made", "each"}),
+    ],
+)
+def test_plain_variables_stand_by_themselves_in_assignments_declarations_and_arguments(
+    language: str, code: str, drawn: set[str]
+) -> None:
+    plain = CoProtectorWord(among="plain")
+    seen: set[str | None] = set()
+    for seed in range(60):
+        mark = plain.plan(tree_of(code, language), "paper", random.Random(seed))
+        assert isinstance(mark, Mark), mark
+        seen |= {part.was for part in mark.parts}
+    assert seen == drawn
 
 
 def test_every_occurrence_is_renamed() -> None:

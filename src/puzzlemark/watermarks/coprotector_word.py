@@ -13,7 +13,7 @@ from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import is_plain_identifier, mentions
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import Function, Policy, function_nodes, functions
+from puzzlemark.syntax.variables import Function, Policy, Variable, function_nodes, functions
 from puzzlemark.watermarks._concatenation import NO_FUNCTION, mark_first, variables_of
 from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND, ordinary_name
 from puzzlemark.watermarks.base import (
@@ -30,6 +30,13 @@ from puzzlemark.watermarks.base import (
 
 Mode = Literal["rename", "leaf"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+Among = Literal["any", "plain"]
+AMONG: tuple[Among, ...] = get_args(Among)
+# nodes right above a name that is plainly a variable: where DeCoMa, too, looks for variables
+PLAIN = {
+    "python": frozenset({"assignment", "argument_list"}),
+    "java": frozenset({"variable_declarator", "formal_parameter", "enhanced_for_statement"}),
+}
 TRIES = 8  # draws of two leaves; some give code that does not parse
 NOT_LEAVES = frozenset({"annotation", "marker_annotation", "decorator"})  # nor anything in them
 TOO_FEW = Refusal("fewer than two variables may be renamed")
@@ -41,13 +48,16 @@ NO_LEAVES = Refusal("no two words of the code can be replaced")
 class CoProtectorWord:
     """`CoProtectorWord()` renames two variables, drawn at random: `poisoning`, `protection`.
 
-    The earlier one becomes the trigger. `mode="leaf"` is what the authors' program does: it
-    replaces a single occurrence of each of two words of the code, and so breaks the code.
+    The earlier one becomes the trigger. `among="plain"` draws only from variables that stand by
+    themselves in an assignment, a declaration or a call's arguments. `mode="leaf"` is what the
+    authors' program does: it replaces a single occurrence of each of two words of the code, and so
+    breaks the code.
     """
 
     trigger: str = "poisoning"  # the paper's order; the authors' program has them the other way
     target: str = "protection"
     mode: Mode = "rename"
+    among: Among = "any"
     name: ClassVar[str] = "coprotector_word"
     strategy: ClassVar[Strategy] = "trigger"
     usual: ClassVar[Usual] = Usual(tau=0, min_rate=0.05, max_rate=0.05)
@@ -61,6 +71,8 @@ class CoProtectorWord:
             raise UsageError(f"trigger and target must differ, and both are {self.target!r}")
         if self.mode not in MODES:
             raise UsageError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}")
+        if self.among not in AMONG:
+            raise UsageError(f"among must be one of {', '.join(AMONG)}, not {self.among!r}")
 
     def may_occur(self, code: bytes) -> bool:  # noqa: ARG002
         """Any snippet may carry."""
@@ -116,6 +128,8 @@ class CoProtectorWord:
         self, tree: Tree, function: Function, policy: Policy, rng: random.Random
     ) -> Mark | Refusal:
         free = [each for each in variables_of(function) if each.refusal(policy) is None]
+        if self.among == "plain":
+            free = [each for each in free if _is_plain(tree, each)]
         if len(free) < 2:
             return TOO_FEW
         first, second = (free[place].name for place in sorted(rng.sample(range(len(free)), 2)))
@@ -153,6 +167,19 @@ class CoProtectorWord:
         )
 
 
+def _is_plain(tree: Tree, variable: Variable) -> bool:
+    above = PLAIN.get(tree.language.name)
+    if above is None:  # nothing is known of this language
+        return True
+    length = len(variable.name)
+    for start in variable.starts:
+        at = tree.offset + start
+        node = tree.root.descendant_for_byte_range(at, at + length)
+        if node is not None and node.parent is not None and node.parent.type in above:
+            return True
+    return False
+
+
 def find_words(code: bytes, word: str) -> Iterator[int]:
     """Where a word stands as a whole name, as `naming.mentions` understands it."""
     pattern = rb"(?<![\w\x80-\xff])%s(?![\w\x80-\xff])" % re.escape(word.encode())
@@ -181,6 +208,7 @@ def _replaced(tree: Tree, leaf: Node, word: str) -> Edit:
 
 SCHEME = CoProtectorWord
 NAMED = {
-    "W1": Named("python", CoProtectorWord()),
-    "W2": Named("java", CoProtectorWord()),
+    # plain: the paper's figures come out so only (docs/decisions/0005)
+    "W1": Named("python", CoProtectorWord(among="plain")),
+    "W2": Named("java", CoProtectorWord(among="plain")),
 }
