@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification.evidence import AGAINST, Against, Outcome, count
 from puzzlemark.verification.findings import TestName, find
-from puzzlemark.verification.rates import estimate
 from puzzlemark.verification.verdict import is_shown
 
 Hits = NDArray[np.bool_]  # pairs by arms: armed, control, placebo

@@ -5,10 +5,10 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
+from puzzlemark.statistics.exact import mcnemar_boundary
+from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification import sequential
-from puzzlemark.verification.exact import mcnemar_boundary
 from puzzlemark.verification.power import fisher_boundary, plan
-from puzzlemark.verification.rates import estimate
 
 Hits = NDArray[np.bool_]  # runs by pairs
 

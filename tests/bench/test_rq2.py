@@ -138,3 +138,8 @@ def test_without_a_model_the_two_are_left_out_and_said_to_be(
     said: list[str] = []
     rq2.run(tmp_path, {"python": corpus_path}, [], LOOKING, say=said.append)
     assert said[-1].startswith("spectral_signature, activation_clustering: left out")
+
+
+def test_the_published_page_follows_from_the_published_records() -> None:
+    results = Path(__file__).parents[2] / "docs" / "results"
+    assert (results / "rq2.md").read_text() == rq2_page.page(results / "rq2")

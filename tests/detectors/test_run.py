@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
 from puzzlemark.corpora.base import open_corpus
-from puzzlemark.detectors._accuracy import Truth, exact_interval, judge
+from puzzlemark.detectors._accuracy import Share, Truth, judge
 from puzzlemark.detectors._picture import score_picture
 from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.detectors.base import Suspicion
@@ -152,7 +152,8 @@ def test_accuracy_is_that_of_a_library() -> None:
 
 @pytest.mark.parametrize(("hits", "total"), [(0, 5), (5, 5), (1, 7), (38, 100), (990, 1000)])
 def test_intervals_are_clopper_and_pearsons(hits: int, total: int) -> None:
-    low, high = exact_interval(hits, total)
+    told = Share(hits, total).to_json()
+    low, high = told["low"], told["high"]
     wanted_low = beta.ppf(0.025, hits, total - hits + 1) if hits else 0.0
     wanted_high = beta.ppf(0.975, hits + 1, total - hits) if hits < total else 1.0
     assert (low, high) == pytest.approx((wanted_low, wanted_high), abs=1e-9)

@@ -3,10 +3,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from puzzlemark.statistics.exact import fisher, mcnemar
+from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification.evidence import AGAINST, Outcome, count
-from puzzlemark.verification.exact import fisher, mcnemar
 from puzzlemark.verification.findings import Finding, find
-from puzzlemark.verification.rates import estimate
 from puzzlemark.verification.sequential import EProcess
 from puzzlemark.verification.verdict import is_shown
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
-from puzzlemark.verification.exact import fisher, mcnemar
+from puzzlemark.statistics.exact import fisher, mcnemar
 from puzzlemark.verification.power import (
     Method,
     fisher_boundary,

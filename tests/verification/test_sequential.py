@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from puzzlemark.verification.rates import estimate
+from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification.sequential import EProcess, boundary, follow
 
 COUNT = st.integers(0, 300)

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from puzzlemark.detectors.base import Suspicion
-
-CONFIDENCE = 0.95
-STEPS = 60  # of bisection: far below the rounding of what is shown
+from puzzlemark.statistics.rates import estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,11 @@ class Share:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        low, high = exact_interval(self.hits, self.total)
         told = {"hits": self.hits, "total": self.total, "value": self.value}
-        return {**told, "low": low, "high": high}
+        if not self.total:
+            return {**told, "low": 0.0, "high": 1.0}
+        rate = estimate(self.hits, self.total)
+        return {**told, "low": rate.low, "high": rate.high}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +70,3 @@ def judge(suspicion: Suspicion, truth: Truth) -> Accuracy:
     return Accuracy(
         Share(hits, total), Share(alarms - hits, len(suspicion) - total), Share(hits, alarms)
     )
-
-
-def exact_interval(hits: int, total: int) -> tuple[float, float]:
-    """The shares under which so few or so many hits are not surprising."""
-    if not total:
-        return 0.0, 1.0
-    tail = (1 - CONFIDENCE) / 2
-    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, total + 1)))))
-    numbers = np.arange(total + 1)
-    ways = logs[total] - logs[numbers] - logs[total - numbers]
-
-    def at_least(least: int, share: float) -> float:
-        some = numbers[least:]
-        terms = ways[least:] + some * np.log(share) + (total - some) * np.log1p(-share)
-        return float(np.exp(terms).sum())
-
-    def solve(least: int, wanted: float) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if at_least(least, middle) < wanted else (low, middle)
-        return (low + high) / 2
-
-    lower = solve(hits, tail) if hits else 0.0
-    upper = solve(hits + 1, 1 - tail) if hits < total else 1.0
-    return lower, upper

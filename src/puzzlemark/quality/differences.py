@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from puzzlemark.errors import UsageError
-from puzzlemark.quality.beta import beta_quantile, log_beta_tail, log_t_tail, t_quantile
+from puzzlemark.statistics.beta import log_t_tail, t_quantile
+from puzzlemark.statistics.exact import mcnemar
+from puzzlemark.statistics.rates import estimate
 
 CONFIDENCE = 0.95
 
@@ -105,7 +107,7 @@ def compare_shares(bare: Sequence[bool], marked: Sequence[bool]) -> SharesCompar
         marked=share(sum(marked), len(pairs)),
         bare_only=bare_only,
         marked_only=marked_only,
-        p=mcnemar(bare_only, marked_only),
+        p=mcnemar(marked_only, bare_only, two_sided=True).p,
     )
 
 
@@ -113,19 +115,10 @@ def share(count: int, of: int) -> Share:
     """A share with its exact interval: `share(0, 10).high -> 0.3085`."""
     if not 0 <= count <= of:
         raise UsageError(f"{count} of {of}; what is counted must be among the samples")
-    tail = (1 - CONFIDENCE) / 2
-    low = beta_quantile(count, of - count + 1, tail) if count else 0.0
-    high = beta_quantile(count + 1, of - count, 1 - tail) if count < of else 1.0
-    return Share(count, of, low, high)
-
-
-def mcnemar(one_only: int, other_only: int) -> float:
-    """The exact two-sided p on the pairs that differ: `mcnemar(5, 0) -> 2/32`."""
-    larger, smaller = max(one_only, other_only), min(one_only, other_only)
-    if larger == smaller:
-        return 1.0
-    # P[Bin(n, 1/2) >= k] is I_1/2(k, n - k + 1)
-    return min(1.0, 2 * math.exp(log_beta_tail(larger, smaller + 1, 0.5)))
+    if of == 0:
+        return Share(0, 0, 0.0, 1.0)
+    rate = estimate(count, of, confidence=CONFIDENCE)
+    return Share(count, of, rate.low, rate.high)
 
 
 def _freedom(variance_x: float, variance_y: float, n: int) -> float:

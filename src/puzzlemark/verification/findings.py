@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from puzzlemark.statistics.exact import Significance, fisher, mcnemar
+from puzzlemark.statistics.rates import Rate, estimate
 from puzzlemark.verification.evidence import Against, Comparison, Outcome
-from puzzlemark.verification.exact import Significance, fisher, mcnemar
-from puzzlemark.verification.rates import Rate, estimate
 from puzzlemark.verification.sequential import follow
 
 TestName = Literal[

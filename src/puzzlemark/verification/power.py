@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.errors import UsageError
+from puzzlemark.statistics.exact import mcnemar_boundary
+from puzzlemark.statistics.rates import binomial, bisect, log_choices
 from puzzlemark.verification import sequential
-from puzzlemark.verification.exact import mcnemar_boundary
-from puzzlemark.verification.rates import binomial, bisect, log_choices
 
 Method = Literal["mcnemar", "fisher", "sequential"]
 

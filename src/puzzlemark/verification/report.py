@@ -13,9 +13,9 @@ from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import Example, Group, Panel, Report, Scored, Table, Test
+from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding
-from puzzlemark.verification.rates import Rate
 from puzzlemark.verification.run import Run
 from puzzlemark.verification.verdict import Verdict, decide, is_shown, stopping_point
 from puzzlemark.verification.wording import TESTS

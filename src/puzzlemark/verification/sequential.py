@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from puzzlemark.verification.exact import Significance, log10_ratio
+from puzzlemark.statistics.exact import Significance, log10_ratio
 
 
 @dataclass(frozen=True, slots=True)

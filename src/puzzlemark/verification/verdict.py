@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from puzzlemark.statistics.exact import holm
 from puzzlemark.verification import wording
 from puzzlemark.verification.evidence import FAIR, Against, Comparison, Outcome, count
-from puzzlemark.verification.exact import holm
 from puzzlemark.verification.findings import Finding, TestName, find
 from puzzlemark.verification.power import POWER, smallest_effect
 from puzzlemark.verification.sequential import EProcess

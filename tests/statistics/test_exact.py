@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from puzzlemark.errors import UsageError
-from puzzlemark.verification.exact import fisher, holm, log10_ratio, mcnemar, mcnemar_boundary
+from puzzlemark.statistics.exact import fisher, holm, log10_ratio, mcnemar, mcnemar_boundary
 
 
 @st.composite

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from puzzlemark.quality.beta import beta_quantile, log_beta_tail, log_t_tail, t_quantile
+from puzzlemark.statistics.beta import beta_quantile, log_beta_tail, log_t_tail, t_quantile
 from tests.quality.slow import log_tail_by_quadrature
 
 DEGREES = (1, 2, 3.7, 10, 99.5, 1999, 50_000)

@@ -1,7 +1,6 @@
-"""The regularised incomplete beta function: all the tails that this room needs.
+"""Student's t by the regularised incomplete beta function, of which its tails are values.
 
-Student's t, the binomial and its exact intervals are tails of it. The logarithm is computed, so
-that a tail far below the smallest float keeps its digits.
+The logarithm is computed, so that a tail far below the smallest float keeps its digits.
 """
 
 import math

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from puzzlemark.errors import UsageError
-from puzzlemark.verification.rates import binomial, estimate, upper_bound
+from puzzlemark.statistics.rates import binomial, estimate, upper_bound
 
 HITS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

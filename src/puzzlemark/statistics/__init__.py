@@ -1,0 +1,1 @@
+"""Exact tests and intervals: whole numbers in, probabilities out."""
