@@ -12,7 +12,7 @@ PuzzleMarkError
 ├── TranscriptError         a transcript that cannot be used          (verification/transcript.py)
 ├── TrainingError           a training that cannot go on              (training/checkpoints.py)
 ├── QualityError            qualities that cannot be compared         (quality/)
-│                           beside it JournalError, MetricError
+│                           beside it AnswersError, MetricError
 └── ModelError              a model that cannot be opened or reached  (models/base.py)
     ├── BudgetEnded         the budget of requests is spent
     └── NotDownloaded       the package index has no such model       (models/fetching/wheel.py)

@@ -9,7 +9,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.languages.base import find
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Request
 from puzzlemark.models.scripted import Scripted
-from puzzlemark.quality.journal import JournalError
+from puzzlemark.quality.answers import AnswersError
 from puzzlemark.quality.measure import (
     answers_path,
     compared_tokens,
@@ -154,8 +154,8 @@ def test_an_interrupted_run_asks_nothing_twice_and_ends_the_same(
     with pytest.raises(KeyboardInterrupt):
         run(held_out, function, path)
     assert not path.exists()
-    journal = answers_path(path)
-    with journal.open("ab") as file:
+    kept = answers_path(path)
+    with kept.open("ab") as file:
         file.write(b'{"row": 3, "comple')  # a line that a power cut tore
     function.refuse = lambda _nth: None
     resumed = run(held_out, function, path)
@@ -193,9 +193,9 @@ def test_another_run_at_the_same_place_is_refused(held_out: Corpus, tmp_path: Pa
     path = tmp_path / "q.json"
     run(held_out, knows(held_out), path)
     before = path.read_bytes()
-    with pytest.raises(JournalError, match="belongs to another measurement: terms was"):
+    with pytest.raises(AnswersError, match=r"another measurement: terms\.seed was 0, is 1;"):
         measure(held_out, Scripted("model", knows(held_out)), output=path, samples=20, seed=1)
-    with pytest.raises(JournalError, match="model was"):
+    with pytest.raises(AnswersError, match=r"model\.\w+ was"):
         measure(held_out, Scripted("other", knows(held_out)), output=path, samples=20)
     assert path.read_bytes() == before
 
@@ -204,19 +204,19 @@ def test_another_run_at_the_same_place_is_refused(held_out: Corpus, tmp_path: Pa
 def test_a_file_that_is_no_journal_is_not_touched(
     held_out: Corpus, tmp_path: Path, content: str
 ) -> None:
-    journal = answers_path(tmp_path / "q.json")
-    journal.write_text(content)
-    with pytest.raises(JournalError, match="not a file of answers"):
+    kept = answers_path(tmp_path / "q.json")
+    kept.write_text(content)
+    with pytest.raises(AnswersError, match="not a file of answers"):
         run(held_out, knows(held_out), tmp_path / "q.json")
-    assert journal.read_text() == content
+    assert kept.read_text() == content
 
 
 def test_a_changed_line_is_named(held_out: Corpus, tmp_path: Path) -> None:
     run(held_out, knows(held_out), tmp_path / "q.json")
-    journal = answers_path(tmp_path / "q.json")
-    lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join([*lines[:4], "{}\n", *lines[5:]]))
-    with pytest.raises(JournalError, match=r"answers\.jsonl:5: not an answer"):
+    kept = answers_path(tmp_path / "q.json")
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join([*lines[:4], "{}\n", *lines[5:]]))
+    with pytest.raises(AnswersError, match=r"answers\.jsonl:5: not an answer"):
         run(held_out, knows(held_out), tmp_path / "q.json")
 
 

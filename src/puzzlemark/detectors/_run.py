@@ -1,12 +1,10 @@
 """A whole run of `detect`, from path to path: judge every record, write the suspicion."""
 
 import hashlib
-import platform
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,13 @@ from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Progress, Suspicion, load_detector, no_progress
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.provenance import PARSING, versions
 
 __all__ = ["Detected", "Truth", "detect", "load_suspicion"]
 
 ROW_GROUP = 50_000
 METADATA = b"puzzlemark"  # key of the file's metadata
-PARTS = ("puzzlemark", "tree-sitter", "tree-sitter-python", "tree-sitter-java", "numpy")
+PARTS = (*PARSING, "numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,16 +183,12 @@ def _digest(corpus: Corpus, progress: Progress, stage: str = "digest") -> str:
 
 
 def _key(detector: Detector, digest: str, clean_digest: str | None) -> str:
-    facts = (_settings(detector), digest, clean_digest, _versions())
+    facts = (_settings(detector), digest, clean_digest, versions(*PARTS))
     return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def _settings(detector: Detector) -> dict[str, Any]:
     return asdict(detector)  # type: ignore[call-overload, no-any-return]
-
-
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{part: version(part) for part in PARTS}}
 
 
 def _make(place: Path) -> None:
@@ -241,4 +236,4 @@ def _summarise(
 def _metadata(found: Detected) -> bytes:
     paths = ("input", "output")  # where a file once lay is nobody's business
     facts = {name: value for name, value in found.to_json().items() if name not in paths}
-    return orjson.dumps({**facts, "versions": _versions()}, default=str)
+    return orjson.dumps({**facts, "versions": versions(*PARTS)}, default=str)

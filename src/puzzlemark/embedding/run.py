@@ -23,13 +23,13 @@ from puzzlemark.embedding.manifest import (
     prepare_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
-from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.embedding.summary import Summary, rewrite, summarise
 from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
+from puzzlemark.provenance import versions
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import Usual, Watermark, from_spec, named, to_settings
 

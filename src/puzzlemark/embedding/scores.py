@@ -14,11 +14,11 @@ from puzzlemark.carriers.selection import TAU, Selection, select
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest
 from puzzlemark.corpora.writing import staged
-from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES
+from puzzlemark.provenance import versions
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,23 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
+from puzzlemark.provenance import PARSING, versions
 from puzzlemark.quality.activation import find_activation
+from puzzlemark.quality.answers import Answers, opened
 from puzzlemark.quality.bleu import bleu_signature, corpus_bleu, sentence_bleu
-from puzzlemark.quality.journal import Journal, opened
 from puzzlemark.quality.result import Measured, Quality, Terms, save_quality
 from puzzlemark.quality.samples import LONGEST, HeldOut, Sample, draw_samples
 from puzzlemark.quality.scoring import Loss, Scorer
 from puzzlemark.quality.tokens import tokenize
 
 Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
-PARTS = ("puzzlemark", "sacrebleu", "tree-sitter", "tree-sitter-python", "tree-sitter-java")
 
 
 def measure(
@@ -55,14 +54,14 @@ def measure(
         "terms": asdict(terms),
         "model": model.describe(),
         "scorer": scorer.describe() if scorer is not None else None,
-        "versions": {part: version(part) for part in PARTS},
+        "versions": versions("sacrebleu", *PARSING),
     }
     path = Path(output)
-    with opened(answers_path(path), header) as journal:
-        _ask(model, held_out.samples, terms, journal, report)
+    with opened(answers_path(path), header) as answers:
+        _ask(model, held_out.samples, terms, answers, report)
         if scorer is not None:
-            _score(scorer, held_out.samples, journal, report)
-        quality = _judge(held_out, terms, journal, header, signature)
+            _score(scorer, held_out.samples, answers, report)
+        quality = _judge(held_out, terms, answers, header, signature)
     save_quality(quality, path)
     return quality
 
@@ -73,16 +72,16 @@ def answers_path(output: Path) -> Path:
 
 
 def _ask(
-    model: Model, samples: Sequence[Sample], terms: Terms, journal: Journal, report: Progress
+    model: Model, samples: Sequence[Sample], terms: Terms, answers: Answers, report: Progress
 ) -> None:
-    known = journal.completions
+    known = answers.completions
     # cut from all samples, not from the open ones: a resumed run then sees the same batches
     for start in range(0, len(samples), model.batch_size):
         report("completing", start, len(samples))
         batch = samples[start : start + model.batch_size]
         if asked := [sample for sample in batch if not isinstance(known.get(sample.row), str)]:
-            for answers in _complete(model, asked, terms):
-                journal.add_completions(answers)
+            for arrived in _complete(model, asked, terms):
+                answers.add_completions(arrived)
     report("completing", len(samples), len(samples))
 
 
@@ -94,11 +93,11 @@ def _complete(
         for sample in asked
     ]
     try:
-        answers = model.complete(requests)
+        completed = model.complete(requests)
     except BudgetEnded as exc:
         yield [(asked[index].row, answer) for index, answer in sorted(exc.answers.items())]
         raise
-    yield [(sample.row, answer) for sample, answer in zip(asked, answers, strict=True)]
+    yield [(sample.row, answer) for sample, answer in zip(asked, completed, strict=True)]
 
 
 def _seed(terms: Terms, sample: Sample) -> int:
@@ -106,20 +105,20 @@ def _seed(terms: Terms, sample: Sample) -> int:
     return int.from_bytes(blake2b(text, digest_size=4).digest(), "big") >> 1
 
 
-def _score(scorer: Scorer, samples: Sequence[Sample], journal: Journal, report: Progress) -> None:
+def _score(scorer: Scorer, samples: Sequence[Sample], answers: Answers, report: Progress) -> None:
     for done, sample in enumerate(samples):
         report("scoring", done, len(samples))
-        if not isinstance(journal.losses.get(sample.row), Loss):
-            journal.add_loss(sample.row, scorer.score(sample.code))
+        if not isinstance(answers.losses.get(sample.row), Loss):
+            answers.add_loss(sample.row, scorer.score(sample.code))
     report("scoring", len(samples), len(samples))
 
 
 def _judge(
-    held_out: HeldOut, terms: Terms, journal: Journal, header: Mapping[str, Any], signature: str
+    held_out: HeldOut, terms: Terms, answers: Answers, header: Mapping[str, Any], signature: str
 ) -> Quality:
     measured = tuple(
         measure_sample(
-            sample, journal.completions[sample.row], journal.losses.get(sample.row), terms
+            sample, answers.completions[sample.row], answers.losses.get(sample.row), terms
         )
         for sample in held_out.samples
     )
@@ -131,7 +130,7 @@ def _judge(
         model=header["model"],
         versions=header["versions"],
         signature=signature,
-        corpus_bleu=_corpus_bleu(held_out.samples, journal.completions, terms),
+        corpus_bleu=_corpus_bleu(held_out.samples, answers.completions, terms),
         samples=measured,
     )
 

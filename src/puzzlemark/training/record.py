@@ -3,13 +3,12 @@
 Two runs of the same training on a CPU have the same record but for the key `times`.
 """
 
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.provenance import versions
 from puzzlemark.training.checkpoints import Course, Step
 from puzzlemark.training.documents import Reading
 from puzzlemark.training.recipes.base import Recipe
@@ -17,7 +16,7 @@ from puzzlemark.training.recipes.base import Recipe
 FORMAT = "puzzlemark training"
 VERSION = 1
 NAME = "training.json"
-PARTS = ("puzzlemark", "torch", "transformers", "tokenizers", "peft")
+PARTS = ("torch", "transformers", "tokenizers", "peft")
 # what may differ between two starts of one training: nothing in the weights depends on it
 FREE = frozenset({"corpus.name", "base.name", "recipe.checkpoint_every"})
 LAST = 20  # the final loss is a mean over the last twentieth of the steps
@@ -43,7 +42,7 @@ def identify(
     return {
         "format": FORMAT,
         "version": VERSION,
-        "versions": versions(),
+        "versions": versions(*PARTS),
         "corpus": {"name": corpus, **asdict(reading)},
         "base": {"name": base, "sha256": sha256},
         "recipe": {name: _plain(value) for name, value in asdict(recipe).items()},
@@ -89,17 +88,6 @@ def differences(there: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]
         for name in after
         if name not in FREE and before.get(name) != after[name]
     ]
-
-
-def versions() -> dict[str, str]:
-    """Of everything that computes; what is not installed is not named."""
-    found = {"python": platform.python_version()}
-    for part in PARTS:
-        try:
-            found[part] = version(part)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _plain(value: object) -> object:

@@ -17,10 +17,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from puzzlemark.embedding.manifest import load_manifest
-from puzzlemark.embedding.provenance import versions
 from puzzlemark.embedding.showing import Shown, show
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.pages.files import write_text
+from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import (

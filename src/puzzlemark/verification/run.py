@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.embedding.provenance import versions
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
+from puzzlemark.provenance import versions
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
 from puzzlemark.verification.setting import Mode, Setting

@@ -5,31 +5,26 @@ on the clock or on how often a run was interrupted. See docs/verification/models
 """
 
 import json
-import os
-import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.errors import PuzzleMarkError
+from puzzlemark.journal import Kind, differences, opened, whole_lines
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request, Streaming
-
-if sys.platform != "win32":
-    import fcntl
 
 FORMAT = "puzzlemark transcript"
 VERSION = 1
-_OPENING = f'{{"format":"{FORMAT}"'.encode()
 
 Progress = Callable[[int, int], None]  # answered, of how many
 
 
 class TranscriptError(PuzzleMarkError):
     """A transcript cannot be read or written, or belongs to another run."""
+
+
+KIND = Kind("a transcript", TranscriptError, mode=0o600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +36,12 @@ class Header:
     model: Mapping[str, Any]  # Model.describe()
     versions: Mapping[str, str]
 
-    def to_line(self) -> bytes:
-        """The first line of the file."""
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: the first line of the file."""
         fields = {"format": FORMAT, "version": VERSION, "probes": self.probes}
         parts = {"settings": self.settings, "model": self.model, "versions": self.versions}
-        return _line({**fields, **parts})
+        told: dict[str, Any] = json.loads(json.dumps({**fields, **parts}))
+        return told
 
 
 @dataclass(slots=True)
@@ -78,11 +74,13 @@ def ask(
     the file, and the same call goes on from there. Failures of an earlier run are asked again.
     """
     unique = list({request.key: request for request in requests}.values())
-    with _opened(path, header) as (file, transcript):
+    with opened(path, KIND, header.to_json()) as journal:
+        transcript = _parse(path, journal.lines)
+        _check(path, transcript.header, header.to_json())
         open_ = {r.key for r in unique if not isinstance(transcript.answers.get(r.key), str)}
         done = len(unique) - len(open_)
         for batch in _answers(model, unique, open_):
-            _append(file, path, [_answer_line(request.key, answer) for request, answer in batch])
+            journal.append(_answer_fields(request.key, answer) for request, answer in batch)
             for request, answer in batch:
                 transcript.add(request.key, answer)
             done += len(batch)
@@ -94,7 +92,7 @@ def ask(
 def read(path: Path) -> Transcript:
     """What a transcript holds; a last line that was cut off does not count."""
     try:
-        return _parse(path, path.read_bytes())
+        return _parse(path, whole_lines(path.read_bytes()))
     except OSError as exc:
         raise TranscriptError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
 
@@ -131,66 +129,7 @@ def _complete(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Req
         raise
 
 
-@contextmanager
-def _opened(path: Path, header: Header) -> Iterator[tuple[FileIO, Transcript]]:
-    """Lock the file, mend its end, check that it is this run's; begin it when it is new."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    except OSError as exc:
-        raise TranscriptError(f"{path}: cannot be opened: {exc.strerror or exc}") from exc
-    with FileIO(descriptor, "r+") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device may never end
-            raise TranscriptError(f"{path}: not a file")
-        _lock(file, path)
-        content = file.readall()
-        whole = content[: content.rfind(b"\n") + 1]
-        if not whole:
-            if not (content.startswith(_OPENING) or _OPENING.startswith(content)):
-                raise TranscriptError(f"{path}: not a transcript; choose another path")
-            whole = header.to_line()
-            file.truncate(0)
-            _append(file, path, [whole])
-            _sync_folder(path)
-        elif len(whole) < len(content):
-            file.truncate(len(whole))
-        transcript = _parse(path, whole)
-        _check(path, transcript.header, json.loads(header.to_line()))
-        yield file, transcript
-
-
-def _lock(file: FileIO, path: Path) -> None:
-    """Held until the file is closed, also by a process that dies."""
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as exc:
-        raise TranscriptError(f"{path}: another run is writing it; wait for its end") from exc
-
-
-def _append(file: FileIO, path: Path, lines: Sequence[bytes]) -> None:
-    """Write and make sure it is on the disk: after a power cut nothing is paid for twice."""
-    rest = memoryview(b"".join(lines))
-    try:
-        while rest:
-            rest = rest[file.write(rest) :]
-        os.fsync(file.fileno())
-    except OSError as exc:
-        raise TranscriptError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
-
-
-def _sync_folder(path: Path) -> None:
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _parse(path: Path, content: bytes) -> Transcript:
-    lines = content.split(b"\n")[:-1]  # what follows the last line end was cut off
+def _parse(path: Path, lines: Sequence[bytes]) -> Transcript:
     header = _parse_header(path, lines[0] if lines else b"")
     transcript = Transcript(header)
     for number, line in enumerate(lines[1:], 2):
@@ -228,31 +167,16 @@ def _parse_answer(line: bytes) -> tuple[str, Answer]:
     return key, answer
 
 
-def _answer_line(key: str, answer: Answer) -> bytes:
+def _answer_fields(key: str, answer: Answer) -> dict[str, str]:
     if isinstance(answer, Failure):
-        return _line({"key": key, "failure": answer.reason})
-    return _line({"key": key, "completion": answer})
-
-
-def _line(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+        return {"key": key, "failure": answer.reason}
+    return {"key": key, "completion": answer}
 
 
 def _check(path: Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     """Refuse another run's transcript, and say what differs."""
-    was, now = dict(_flatten(found)), dict(_flatten(expected))
-    names = [name for name in {**was, **now} if was.get(name, ...) != now.get(name, ...)]
-    if names:
-        told = "; ".join(f"{n} was {was.get(n)!r}, is {now.get(n)!r}" for n in names)
+    if told := differences(found, expected):
         raise TranscriptError(
             f"{path}: belongs to another run: {told}; repeat that run's command, "
             "or choose another output"
         )
-
-
-def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in fields.items():
-        if isinstance(value, dict) and value:
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
