@@ -21,7 +21,7 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for models, probes and transcripts.")
     ] = Path("rq1"),
     budget: Annotated[
-        str, typer.Option(help="half, tenth or paper: how many functions carry a mark.")
+        str, typer.Option(help="half, tenth, twentieth or paper: how many functions carry a mark.")
     ] = "half",
     marks: Annotated[str, typer.Option(help="Which marks, with commas.")] = "P1,P2,U1,P3,P4,U2",
     side_by_side: Annotated[
