@@ -94,7 +94,9 @@ def page(records: Path) -> str:
     for language in ("python", "java"):
         parts += _section(records, language)
     explained = records / "explained.md"
-    return "\n".join([*parts, explained.read_text()] if explained.exists() else parts)
+    if explained.exists():
+        parts.append(explained.read_text().replace("](../", "]("))  # the page lies a folder higher
+    return "\n".join(parts)
 
 
 def _section(records: Path, language: str) -> Iterator[str]:
