@@ -68,8 +68,9 @@ that it flags in the bare dataset, where they carry nothing yet.
 would take days on two cores, so these two columns are about a sample of each: {functions} functions
 of at most {longest} tokens, {rate:.0%} of them marked. (For CodeMark that is more than in the whole
 dataset; where too few short functions are marked, all are taken.) SmolLM2-135M is trained on the
-sample for {steps} steps with the recipe of [RQ1](rq1.md); the detectors see its last layer's state
-at the last token. So few marked functions make recalls coarse: the second table has the intervals.
+sample for {steps} steps of four functions with the recipe of [RQ1](rq1.md); the detectors see its
+last layer's state at the last token. So few marked functions make recalls coarse: see the intervals
+in the second table.
 """
 
 

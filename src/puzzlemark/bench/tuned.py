@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,10 @@ Count = Callable[[str], int]
 class Tuning:
     """How much of a set a model is trained on, and for how long."""
 
-    functions: int = 400
+    functions: int = 300
     rate: float = 0.05  # of marks: CodeMark's carriers are rarer, and a sample must hold some
-    longest: int = 120  # tokens
-    steps: int = 100
+    longest: int = 200  # tokens; of functions of 120, as in RQ1, too few carry CodeMark's marks
+    steps: int = 75
     recipe: str = "cpu"
     layers: int = 10
 
@@ -117,14 +118,19 @@ def draw(
     """The records of the sample, and which of its rows are marked."""
     records = list(enumerate(open_corpus(suspect.records).records()))
     rng.shuffle(records)
-    room = {True: min(len(suspect.marked), round(tuning.rate * tuning.functions))}
-    room[False] = tuning.functions - room[True]
-    chosen: list[tuple[bool, dict[str, Any]]] = []
-    for row, record in records:
-        is_marked = row in suspect.marked
-        if room[is_marked] and _is_short(record["code"], tuning.longest, count):
-            room[is_marked] -= 1
-            chosen.append((is_marked, dict(record)))
+
+    def take(number: int, *, is_marked: bool) -> list[tuple[bool, dict[str, Any]]]:
+        fitting = (
+            (is_marked, dict(record))
+            for row, record in records
+            if (row in suspect.marked) is is_marked
+            and _is_short(record["code"], tuning.longest, count)
+        )
+        return list(islice(fitting, number))
+
+    marked = take(round(tuning.rate * tuning.functions), is_marked=True)
+    chosen = marked + take(tuning.functions - len(marked), is_marked=False)
+    rng.shuffle(chosen)
     rows = [row for row, (is_marked, _) in enumerate(chosen) if is_marked]
     return [record for _, record in chosen], rows
 
