@@ -10,12 +10,11 @@ Everything is a file in the run's folder, so that a run goes on where it stopped
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench import processes
 from puzzlemark.bench.sampling import Wanted, draw, write_records
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.embedding.run import embed
@@ -124,11 +123,8 @@ def run(
     for mark in marks:
         _mark(place, mark, known[mark].language, budget, say)
     jobs = _jobs(place, budget, base, marks)
-    context = get_context("spawn")
-    with ProcessPoolExecutor(side_by_side, mp_context=context) as pool:
-        waiting = {pool.submit(work, job): job for job in jobs}
-        for done in as_completed(waiting):
-            say(f"{budget.name} {waiting[done].model}: {done.result()}")
+    for job, told in processes.side_by_side(work, jobs, side_by_side):
+        say(f"{budget.name} {job.model}: {told}")
     return place
 
 

@@ -49,6 +49,7 @@ puzzlemark bench rq1 --python csn_python_large.jsonl.gz --java csn_java_large.js
     --base smollm2 -o rq1 --budget half --records docs/results/rq1 --page docs/results/rq1.md
 ```
 
+Lower rates: the same with `--budget tenth` or `--budget twentieth`, and `--marks P3` for one mark.
 The tables below are computed from the files in `docs/results/rq1/`: every verdict, training record
 and per-sample quality. To make this page again from them:
 

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.processes import side_by_side
 from puzzlemark.bench.sampling import write_records
-from puzzlemark.bench.tuned import Suspect, Tuning, look
+from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
@@ -135,20 +136,20 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
 
 def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Say) -> None:
     """SS and AC, each model in a process of its own."""
-    methods = [method for method in plan.methods if method in NEEDS_MODEL]
-    suspects = []
+    methods = tuple(method for method in plan.methods if method in NEEDS_MODEL)
+    tasks = []
     for name, language in sets.items():
         if all((folder / name / f"{method}.json").exists() for method in methods):
             continue
         manifest = folder / name / "manifest.jsonl.gz"
         marked = frozenset(_truth(manifest).rows) if manifest.exists() else frozenset()
         records = _records(folder, name, language)
-        suspects.append(Suspect(name, records, marked, folder / name / "tuned"))
-    side_by_side = plan.workers or SIDE_BY_SIDE
-    found = look(suspects, base, plan.tuning, methods, seed=plan.seed, side_by_side=side_by_side)
-    for name, method, facts in found:
-        _write(folder / name / f"{method}.json", facts)
-        say(f"{name} {method}: {_told(facts)}")
+        suspect = Suspect(name, records, marked, folder / name / "tuned")
+        tasks.append(Look(suspect, base, plan.tuning, methods, plan.seed))
+    for task, found in side_by_side(look, tasks, plan.workers or SIDE_BY_SIDE):
+        for method, facts in found.items():
+            _write(folder / task.suspect.name / f"{method}.json", facts)
+            say(f"{task.suspect.name} {method}: {_told(facts)}")
 
 
 def _records(folder: Path, name: str, language: str) -> Path:

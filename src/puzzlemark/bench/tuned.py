@@ -6,11 +6,9 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -45,54 +43,49 @@ class Suspect:
     place: Path
 
 
-def look(
-    suspects: Sequence[Suspect],
-    base: Path,
-    tuning: Tuning,
-    methods: Sequence[str],
-    *,
-    seed: int,
-    side_by_side: int,
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Train a model on a sample of each set and look into it: set, method, what was found."""
-    context = get_context("spawn")
-    with ProcessPoolExecutor(side_by_side, mp_context=context) as pool:
-        tasks = [pool.submit(_look, each, base, tuning, methods, seed) for each in suspects]
-        for done in as_completed(tasks):
-            yield from done.result()
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One set, and everything that decides what is found in it."""
+
+    suspect: Suspect
+    base: Path
+    tuning: Tuning
+    methods: tuple[str, ...]
+    seed: int
 
 
-def _look(
-    suspect: Suspect, base: Path, tuning: Tuning, methods: Sequence[str], seed: int
-) -> list[tuple[str, str, dict[str, Any]]]:
+def look(task: Look) -> dict[str, dict[str, Any]]:
+    """Train a model on a sample of the set and look into it: what each method finds."""
     from puzzlemark.detectors._run import detect
     from puzzlemark.training.run import train
 
-    place = suspect.place
-    truth = sample(suspect, base, tuning, seed)
-    model = place / "model"
+    place, tuning = task.suspect.place, task.tuning
+    truth = sample(task.suspect, task.base, tuning, task.seed)
     train(
         place / "sample.jsonl.gz",
-        base,
-        model,
+        task.base,
+        place / "model",
         recipe=tuning.recipe,
         layers=tuning.layers,
         steps=tuning.steps,
-        seed=seed,
+        seed=task.seed,
     )
-    settings = {"model": str(model), "states": str(place / "states"), "encoder_args": "threads=1"}
-    found = []
-    for method in methods:
-        detected = detect(
+    settings = {
+        "model": str(place / "model"),
+        "states": str(place / "states"),  # encoded once for all methods
+        "encoder_args": "threads=1",
+    }
+    return {
+        method: detect(
             place / "sample.jsonl.gz",
             place / f"{method}.parquet",
             method=method,
             settings=settings,
             truth=truth if truth.rows else None,
             overwrite=True,
-        )
-        found.append((suspect.name, method, detected.to_json()))
-    return found
+        ).to_json()
+        for method in task.methods
+    }
 
 
 def sample(suspect: Suspect, base: Path, tuning: Tuning, seed: int) -> Truth:

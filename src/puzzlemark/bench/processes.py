@@ -1,0 +1,41 @@
+"""Jobs of many minutes side by side, each in a process that does not outlive its command."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import TypeVar
+
+LOOK = 1.0  # seconds between two looks at the parent
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def side_by_side(
+    work: Callable[[Job], Result], jobs: Sequence[Job], processes: int
+) -> Iterator[tuple[Job, Result]]:
+    """Each job with its result, as they end.
+
+    A command that is killed cannot stop its processes; they would go on for an hour, in the way of
+    the same command called again. So each looks after its parent, and goes when that is gone: jobs
+    can be resumed.
+    """
+    with ProcessPoolExecutor(
+        processes, get_context("spawn"), initializer=_follow, initargs=(os.getpid(),)
+    ) as pool:
+        running = {pool.submit(work, job): job for job in jobs}
+        for done in as_completed(running):
+            yield running[done], done.result()
+
+
+def _follow(parent: int) -> None:
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)
