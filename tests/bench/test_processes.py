@@ -30,6 +30,13 @@ def refuse(number: int) -> float:
     raise ValueError(f"not {number}")
 
 
+def refuse_the_first(note: Path) -> None:
+    if note.name == "0":
+        raise ValueError("not this one")
+    time.sleep(0.5)  # so that some are still waiting when the failure is known
+    note.touch()
+
+
 def sleep_long(note: str) -> None:
     Path(note).write_text(str(os.getpid()))
     time.sleep(600)
@@ -42,6 +49,12 @@ def test_every_job_comes_back_with_its_result() -> None:
 def test_what_a_job_raises_is_raised_here() -> None:
     with pytest.raises(ValueError, match="not 7"):
         list(side_by_side(refuse, [7], 1))
+
+
+def test_after_a_failure_no_further_job_is_begun(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not this one"):
+        list(side_by_side(refuse_the_first, [tmp_path / str(n) for n in range(20)], 1))
+    assert len(list(tmp_path.iterdir())) < 19
 
 
 def test_a_job_does_not_outlive_a_killed_command(tmp_path: Path) -> None:

@@ -27,8 +27,11 @@ def side_by_side(
         processes, get_context("spawn"), initializer=_follow, initargs=(os.getpid(),)
     ) as pool:
         running = {pool.submit(work, job): job for job in jobs}
-        for done in as_completed(running):
-            yield running[done], done.result()
+        try:
+            for done in as_completed(running):
+                yield running[done], done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # after a failure no job is begun
 
 
 def _follow(parent: int) -> None:
