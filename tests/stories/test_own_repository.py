@@ -19,7 +19,7 @@ CHECKS = (
     "tests/embedding/test_plan.py",
     "tests/syntax/test_naming.py",
     "tests/syntax/test_rename.py",
-    "tests/verification/test_exact.py",
+    "tests/statistics/test_exact.py",
     "tests/watermarks",
 )
 
