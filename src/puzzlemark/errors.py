@@ -23,6 +23,10 @@ class PuzzleMarkError(Exception):
     """Base of all our errors; its message says what, where, and what to do."""
 
 
+class PuzzleMarkWarning(UserWarning):
+    """Something to know that stops nothing; the command line prints it as one sentence."""
+
+
 class UsageError(PuzzleMarkError):
     """The call itself is wrong."""
 

@@ -104,7 +104,7 @@ LASTING = {
     "closed": ({"close": True}, "connection closed without an answer; asked 3 times"),
     "cut off": (
         {"cut": True},
-        "HTTPException: the connection was closed in the middle of the answer; asked 3 times",
+        "the connection was closed in the middle of the answer; asked 3 times",
     ),
     "wrong request": ({"status": 400}, "HTTP 400: told to; asked once"),
     "redirect": (

@@ -1,18 +1,35 @@
-"""One HTTP call that asks for JSON: what came back, or whether asking again may help."""
+"""Calls that ask a server for JSON: what came back, or whether asking again may help.
 
+The server may be hostile: what it sends is bounded in time and size, is never followed elsewhere,
+and is shown only without the key.
+"""
+
+import asyncio
 import json
+import ssl
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Mapping
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse
-from ssl import SSLCertVerificationError
-from typing import Any
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from socket import gaierror
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-MAX_BYTES = 16 << 20  # a completion is small: more than this is no answer
+from puzzlemark.errors import UsageError
+from puzzlemark.models._redaction import Redact
+from puzzlemark.models.base import ModelError
+
+if TYPE_CHECKING:
+    import httpx2
+
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
+MAX_COMPLAINT = 1 << 16  # bytes of an answer that is an error
+SHOWN = 300  # characters of it
+# what httpx2 asks for when it stands alone; further packages would make it ask for more
+ENCODINGS = "gzip, deflate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +42,134 @@ class Problem:
     wait: float | None = None  # seconds that the server asks us to wait
 
 
-def post(url: str, body: Mapping[str, Any], key: str | None, timeout: float) -> Any | Problem:
-    """Send one request; `timeout` bounds the whole call. Never follows a redirect with the key."""
-    headers = {"Content-Type": "application/json", "User-Agent": "puzzlemark"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
-    call = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 (http only)
-    deadline = time.monotonic() + timeout
+@dataclass(frozen=True, slots=True)
+class Connecting:
+    """How to reach a server; nothing of it is told to the server but the headers."""
+
+    base_url: str
+    headers: Mapping[str, str]
+    timeout: float  # seconds for a whole call
+    connect_timeout: float
+    connections: int  # at the same time
+    ca_bundle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open pool of connections; a broken one is replaced at the next call."""
+
+    client: "httpx2.AsyncClient"
+    timeout: float
+    redact: Redact
+
+    async def post(self, url: str, body: Mapping[str, Any], max_bytes: int) -> Any | Problem:
+        """Send one request and read its JSON. Never follows a redirect with the key."""
+        import httpx2
+
+        content = json.dumps(body, separators=(",", ":")).encode()
+        begun: list[httpx2.Response] = []
+        try:
+            # httpx2 bounds each single read: a server that trickles would hold us for ever
+            async with (
+                asyncio.timeout(self.timeout),
+                self.client.stream("POST", url, content=content) as response,
+            ):
+                begun.append(response)
+                if not response.is_success:
+                    return await self._refused(response)
+                return _parse(await _read(response, max_bytes))
+        except httpx2.ConnectTimeout:
+            return Problem("no connection in time")
+        except (TimeoutError, httpx2.TimeoutException):
+            return Problem("no answer in time")
+        except _TooLong:
+            return Problem(f"the answer is longer than {max_bytes:,} bytes", is_passing=False)
+        except _Unreadable as exc:
+            return Problem(str(exc))
+        except (httpx2.HTTPError, OSError) as exc:
+            return _broken(exc, has_begun=bool(begun))
+
+    async def _refused(self, response: "httpx2.Response") -> Problem:
+        code = response.status_code
+        return Problem(
+            f"HTTP {code}{await self._complaint(response)}",
+            code,
+            code in RETRIED or code >= 500,
+            retry_after(response.headers.get("Retry-After"), time.time()),
+        )
+
+    async def _complaint(self, response: "httpx2.Response") -> str:
+        """What the server says about it, in one short line."""
+        import httpx2
+
+        try:
+            text = _message(await _read(response, MAX_COMPLAINT))
+        except _TooLong:  # its end is missing, and there half a key may stand
+            return ": (a message too long to show)"
+        except (httpx2.HTTPError, OSError, _Unreadable):
+            return ""
+        # first without the key, then short: a cut must not leave half of it
+        line = " ".join(self.redact(text).split())[:SHOWN]
+        return f": {line}" if line else ""
+
+
+@asynccontextmanager
+async def open_session(connecting: Connecting, redact: Redact) -> AsyncIterator[Session]:
+    """A pool of connections, as many as are used at once; proxies come from the environment."""
+    import httpx2
+
+    host = urlsplit(connecting.base_url).hostname or ""
+    spelled = f"[{host}]" if ":" in host else host
     try:
-        with _opener().open(call, timeout=timeout) as response:
-            return json.loads(_read(response, deadline))
-    except urllib.error.HTTPError as exc:
-        return _refused(exc, deadline)
-    except urllib.error.URLError as exc:
-        certificate = isinstance(exc.reason, SSLCertVerificationError)
-        return Problem(_name(exc.reason), is_passing=not certificate)
-    except (OSError, HTTPException) as exc:
-        return Problem(_name(exc))
+        client = httpx2.AsyncClient(
+            headers={"Accept-Encoding": ENCODINGS, **connecting.headers},
+            # a cookie would let the server tell which requests belong together
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            verify=make_context(connecting.ca_bundle) if connecting.ca_bundle else True,
+            timeout=httpx2.Timeout(connecting.timeout, connect=connecting.connect_timeout),
+            limits=httpx2.Limits(
+                max_connections=connecting.connections,
+                max_keepalive_connections=connecting.connections,
+            ),
+            follow_redirects=False,
+            # what is for this machine goes to no proxy, as in Go: it would get the key
+            mounts={f"all://{spelled}": None} if is_this_machine(host) else None,
+        )
+    except ImportError as exc:
+        raise ModelError(
+            "a SOCKS proxy is set in the environment; it needs: pip install 'httpx2[socks]'"
+        ) from exc
+    except (ValueError, httpx2.InvalidURL):  # from None: a proxy's address may hold a password
+        raise ModelError(
+            "the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is not understood; "
+            "expected http://HOST:PORT"
+        ) from None
+    except OSError as exc:
+        raise ModelError(
+            "the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read"
+        ) from exc
+    async with client:
+        yield Session(client, connecting.timeout, redact)
+
+
+def make_context(ca_bundle: str) -> ssl.SSLContext:
+    """TLS that trusts the authorities in this file, and no other."""
+    try:
+        return ssl.create_default_context(cafile=ca_bundle)
+    except OSError as exc:  # ssl.SSLError is one
+        reason = "holds no certificates" if isinstance(exc, ssl.SSLError) else exc.strerror
+        raise UsageError(f"ca_bundle: {ca_bundle}: {reason}; name a file in PEM format") from exc
+
+
+def is_this_machine(host: str) -> bool:
+    """`127.0.0.1`, `::1`, `localhost`: what is sent there does not leave the machine."""
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_loopback
     except ValueError:
-        return Problem("the answer is not JSON")
+        name = host.lower().rstrip(".")
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def retry_after(value: str | None, now: float) -> float | None:
@@ -54,66 +180,98 @@ def retry_after(value: str | None, now: float) -> float | None:
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Another host must not get the key; the redirect is reported as a problem."""
+class _TooLong(Exception):
+    """More was sent than any answer to this request can hold."""
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_NoRedirect)
+class _Unreadable(Exception):
+    """The bytes came, but they are not what was asked for; the message says what they are."""
 
 
-def _read(response: HTTPResponse, deadline: float) -> bytes:
-    """The body; a server that trickles cannot hold us longer than one that is silent."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := response.read1(1 << 16):
-        pieces.append(piece)
-        size += len(piece)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        if size > MAX_BYTES:
-            raise HTTPException("the answer is too long")
-    if response.length:  # read1 does not complain about a body that ends early
-        raise HTTPException("the connection was closed in the middle of the answer")
-    return b"".join(pieces)
+async def _read(response: "httpx2.Response", max_bytes: int) -> bytes:
+    """The body, unpacked; neither what is sent nor what comes out of it may be longer."""
+    # not aiter_bytes: it hands over nothing while a server sends bytes that unpack to nothing
+    unpack = _unpacker(response.headers.get("Content-Encoding", "identity"))
+    body, sent = bytearray(), 0
+    async for piece in response.aiter_raw():
+        sent += len(piece)
+        try:
+            body += unpack(piece, max_bytes + 1 - len(body))
+        except zlib.error as exc:
+            raise _Unreadable("the answer cannot be decompressed") from exc
+        if max(sent, len(body)) > max_bytes:
+            raise _TooLong
+    return bytes(body)
 
 
-def _refused(error: urllib.error.HTTPError, deadline: float) -> Problem:
-    with error:
-        return Problem(
-            f"HTTP {error.code}{_message(error, deadline)}",
-            error.code,
-            error.code in RETRIED or error.code >= 500,
-            retry_after(error.headers.get("Retry-After"), time.time()),
-        )
+def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
+    """A function of packed bytes and how many may come out; one packing, not one in another."""
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return lambda piece, _limit: piece
+    if name in ("gzip", "x-gzip", "deflate"):
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress  # either header is recognised
+    raise _Unreadable("the answer is packed in a way that was not asked for")
 
 
-def _message(error: urllib.error.HTTPError, deadline: float) -> str:
-    """What the server says about it, in one short line."""
+def _parse(body: bytes) -> Any:
     try:
-        text = _read(error.fp, deadline).decode("utf-8", "replace")  # type: ignore[arg-type]
-    except (OSError, HTTPException):
-        return ""
+        return json.loads(body)
+    except ValueError as exc:
+        raise _Unreadable("the answer is not JSON") from exc
+    except RecursionError as exc:
+        raise _Unreadable("the answer is JSON that is nested too deeply") from exc
+
+
+def _message(body: bytes) -> str:
+    """`{"error": {"message": "wrong key"}} -> "wrong key"`; else the body as it is."""
     try:
-        said = json.loads(text)
-        inner = said.get("error", said)
-        text = str(inner["message"] if isinstance(inner, dict) else inner)
-    except (ValueError, AttributeError, KeyError):
-        pass
-    line = " ".join(text.split())[:300]
-    return f": {line}" if line else ""
+        said = _parse(body)
+    except _Unreadable:
+        said = None
+    for name in ("error", "message"):
+        said = said.get(name, said) if isinstance(said, dict) else said
+    return said if isinstance(said, str) else body.decode("utf-8", "replace")
 
 
-def _name(exc: object) -> str:
-    if isinstance(exc, TimeoutError):
-        return "no answer in time"
-    if isinstance(exc, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(exc, ConnectionError):  # http.client.RemoteDisconnected is one as well
-        return "connection closed without an answer"
-    return f"{type(exc).__name__}: {exc}"
+def _broken(exc: Exception, *, has_begun: bool) -> Problem:
+    """A call that ended without an answer, in a sentence that holds nothing of a stranger's."""
+    causes = list(_causes(exc))
+    if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
+        return Problem("the server's certificate is not trusted; see ca_bundle", is_passing=False)
+    if any(isinstance(each, ssl.SSLError) for each in causes):
+        return Problem("no secure connection (TLS) could be made")
+    if any(isinstance(each, gaierror) for each in causes):
+        return Problem("the host's name is not known")
+    if any(isinstance(each, ConnectionRefusedError) for each in causes):
+        return Problem("connection refused")
+    import httpx2
+
+    if isinstance(exc, httpx2.ProxyError):
+        return Problem("the proxy refuses to connect")
+    if isinstance(exc, httpx2.ConnectError):
+        return Problem("no connection could be made")
+    if isinstance(exc, httpx2.ProtocolError) and not _is_closed_early(exc):
+        return Problem("the answer is not HTTP")
+    if has_begun:
+        return Problem("the connection was closed in the middle of the answer")
+    return Problem("connection closed without an answer")
+
+
+def _is_closed_early(exc: Exception) -> bool:
+    # the same class for what is no HTTP at all: only the words tell
+    return any(word in str(exc) for word in ("disconnected", "closed connection"))
+
+
+def _causes(exc: BaseException | None) -> Iterator[BaseException]:
+    """The exception, what it came from, and the members of groups on the way."""
+    while exc is not None:
+        yield exc
+        if isinstance(exc, BaseExceptionGroup):
+            for member in exc.exceptions:
+                yield from _causes(member)
+        exc = exc.__cause__ or exc.__context__

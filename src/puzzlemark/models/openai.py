@@ -1,20 +1,30 @@
 """Any server with the OpenAI interface: vLLM, llama.cpp, TGI, Ollama, a paid API, ..."""
 
+import asyncio
 import os
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+import warnings
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 from pydantic import Field, Json
 
-from puzzlemark.errors import UsageError
-from puzzlemark.models._http import Problem, post
+from puzzlemark.errors import PuzzleMarkWarning, UsageError
+from puzzlemark.models._asking import Ask, ask_together, pause
+from puzzlemark.models._http import (
+    Connecting,
+    Problem,
+    Session,
+    is_this_machine,
+    make_context,
+    open_session,
+)
+from puzzlemark.models._redaction import Redact, redactor
 from puzzlemark.models._spaces import drop_space, take_space
-from puzzlemark.models._threads import Stopped, ask_in_threads
 from puzzlemark.models.base import (
     Answer,
     BudgetEnded,
@@ -34,6 +44,13 @@ LONGEST_WAIT = 30.0
 HOPELESS = frozenset({401, 404})  # the key, the model or the address is wrong: so for every request
 FAILURES_IN_A_ROW = 20  # then the server is taken for dead: nothing is gained by asking on
 
+FINISH_REASONS = ("stop", "length", "content_filter", "tool_calls", "function_call")
+LONGEST_TOKEN = 128  # characters; the vocabularies of today have runs of so many spaces
+BYTES_A_CHARACTER = 12  # in JSON, at most: two escapes
+ROOM = 1 << 20  # bytes of an answer beside its text and the prompt: names, usage, log-probabilities
+MAX_BYTES = 16 << 20  # of an answer, whatever was asked for
+LEAST_SECRET = 12  # characters; a shorter key may be an ordinary word, and completions are evidence
+
 
 class OpenAISettings(ModelSettings):
     """`--model openai --model-args base_url=http://localhost:8000/v1,model=NAME`."""
@@ -46,7 +63,11 @@ class OpenAISettings(ModelSettings):
     body: Json[dict[str, Any]] = Field(default_factory=dict)
     key_env: str = "OPENAI_API_KEY"
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 8
-    timeout: Annotated[float, Field(gt=0)] = 120.0
+    timeout: Annotated[float, Field(gt=0)] = 120.0  # of a whole call
+    connect_timeout: Annotated[float, Field(gt=0)] = 20.0
+    ca_bundle: str | None = None  # for a server whose certificate no public authority signed
+    # what the server is told that we are; else what the HTTP library says by itself
+    user_agent: Annotated[str, Field(pattern=r"^[!-~]([ -~]*[!-~])?$")] | None = None
     max_retries: Annotated[int, Field(ge=0)] = 5
     max_wait: Annotated[float, Field(ge=0)] = 300.0  # a server that asks for more has refused us
     max_requests: Annotated[int, Field(ge=1)] | None = None  # calls of this run, retries included
@@ -54,13 +75,16 @@ class OpenAISettings(ModelSettings):
 
 @dataclass(slots=True)
 class OpenAI:
-    """Asks with several threads. The key is read from the environment and never shown."""
+    """Asks several at once. The key is read from the environment and never shown."""
 
     settings: OpenAISettings
     key: str | None = field(repr=False)
-    rng: np.random.Generator  # spreads retries, so that threads do not return all at once
+    rng: np.random.Generator  # spreads retries, so that requests do not return all at once
     sent: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _redact: Redact = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._redact = redactor(self.key)
 
     @property
     def name(self) -> str:
@@ -97,7 +121,7 @@ class OpenAI:
     def stream(self, requests: Sequence[Request]) -> Iterator[list[tuple[int, Answer]]]:
         """Answers as they arrive; requests under way are finished before an error is raised."""
         failed = 0
-        with closing(ask_in_threads(self._ask, requests, self.settings.concurrency)) as batches:
+        with closing(ask_together(self._open, requests, self.settings.concurrency)) as batches:
             for arrived in batches:
                 yield arrived
                 for _, answer in arrived:
@@ -108,12 +132,32 @@ class OpenAI:
                             "run the same command again when the server works"
                         )
 
-    def _ask(self, request: Request, stopping: threading.Event) -> Answer:
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[Ask]:
+        """Connections for one stream of requests."""
+        settings = self.settings
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        if settings.user_agent:
+            headers["User-Agent"] = settings.user_agent
+        connecting = Connecting(
+            settings.base_url,
+            headers,
+            settings.timeout,
+            min(settings.connect_timeout, settings.timeout),
+            settings.concurrency,
+            settings.ca_bundle,
+        )
+        async with open_session(connecting, self._redact) as session:
+            yield partial(self._ask, session)
+
+    async def _ask(self, session: Session, request: Request, stopping: asyncio.Event) -> Answer:
         """One request with its retries."""
         attempt = 0
         while True:
             self._spend()
-            answer = self._call(request)
+            answer = await self._call(session, request)
             if not isinstance(answer, Problem):
                 return answer
             attempt += 1
@@ -123,29 +167,34 @@ class OpenAI:
             if wait > self.settings.max_wait:
                 reason = f"{answer.reason} (to be asked again in {wait:.0f} s only)"
                 return self._give_up(replace(answer, reason=reason), attempt)
-            if stopping.wait(wait):
-                raise Stopped
+            await pause(wait, stopping)
 
     def _give_up(self, problem: Problem, attempts: int) -> Failure:
         if problem.status in HOPELESS:
             held = "the key in" if self.key else "no key in"
             raise ModelError(
-                f"{self.settings.base_url}: {self._redact(problem.reason)}; "
+                f"{self.settings.base_url}: {problem.reason}; "
                 f"check base_url, model and {held} {self.settings.key_env}"
             )
         times = "once" if attempts == 1 else f"{attempts} times"
-        return Failure(f"{self._redact(problem.reason)}; asked {times}")
+        return Failure(f"{problem.reason}; asked {times}")
 
-    def _call(self, request: Request) -> str | Failure | Problem:
+    async def _call(self, session: Session, request: Request) -> str | Failure | Problem:
         settings = self.settings
         prompt, dropped = (request.prompt, False) if settings.chat else drop_space(request.prompt)
         path = "chat/completions" if settings.chat else "completions"
-        url = f"{settings.base_url}/{path}"
-        answer = post(url, self._body(request, prompt), self.key, settings.timeout)
+        body = self._body(request, prompt)
+        longest = LONGEST_TOKEN * _asked_tokens(request, body)  # characters of its completion
+        max_bytes = min(MAX_BYTES, ROOM + BYTES_A_CHARACTER * (len(prompt) + longest))
+        answer = await session.post(f"{settings.base_url}/{path}", body, max_bytes)
         if isinstance(answer, Problem):
             return answer
         text = _text_of(answer, settings.chat)
-        return take_space(text, dropped) if isinstance(text, str) else text
+        if not isinstance(text, str):
+            return text
+        if self.key and len(self.key) >= LEAST_SECRET:
+            text = self._redact(text)  # before the cut: it must not leave half of the key
+        return take_space(text, dropped)[:longest]
 
     def _body(self, request: Request, prompt: str) -> dict[str, Any]:
         settings = self.settings
@@ -166,22 +215,17 @@ class OpenAI:
 
     def _spend(self) -> None:
         limit = self.settings.max_requests
-        with self._lock:
-            if limit is not None and self.sent >= limit:
-                raise BudgetEnded(
-                    f"the budget of {limit} requests is spent; run the same command again "
-                    "to go on where this run ended"
-                )
-            self.sent += 1
+        if limit is not None and self.sent >= limit:
+            raise BudgetEnded(
+                f"the budget of {limit} requests is spent; run the same command again "
+                "to go on where this run ended"
+            )
+        self.sent += 1
 
     def _wait(self, attempt: int, problem: Problem) -> float:
         """Exponential with jitter, but never shorter than the server asks for."""
         longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
         return float((problem.wait or 0.0) + longest * self.rng.uniform(0.5, 1.0))
-
-    def _redact(self, text: str) -> str:
-        """Servers like to repeat the key in their complaint about it."""
-        return text.replace(self.key, "<key>") if self.key else text
 
 
 def make(args: Mapping[str, str]) -> OpenAI:
@@ -193,13 +237,44 @@ def make(args: Mapping[str, str]) -> OpenAI:
         )
     settings = read_settings("openai", OpenAISettings, args)
     settings = settings.model_copy(update={"base_url": _checked(settings.base_url)})
+    if settings.ca_bundle is not None:
+        make_context(settings.ca_bundle)
+    key = _read_key(settings.key_env)
+    if key is not None:
+        _warn_of_plain_http(settings)
     # unseeded on purpose: two processes that met a busy server must not come back together
-    return OpenAI(settings, os.environ.get(settings.key_env) or None, np.random.default_rng())
+    return OpenAI(settings, key, np.random.default_rng())
+
+
+def _read_key(variable: str) -> str | None:
+    """The key; blanks around it, such as a line feed from a file, are no part of it."""
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"openai: {variable}: a key is printable ASCII; this one is not")
+    return key or None
+
+
+def _warn_of_plain_http(settings: OpenAISettings) -> None:
+    parts = urlsplit(settings.base_url)
+    if parts.scheme == "http" and not is_this_machine(parts.hostname or ""):
+        warnings.warn(
+            f"the key in {settings.key_env} goes to {parts.hostname} over plain http: anybody on "
+            "the way can read it; use https, or a tunnel to this machine",
+            PuzzleMarkWarning,
+            stacklevel=4,
+        )
 
 
 def _checked(base_url: str) -> str:
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    from httpx2 import URL, InvalidURL
+
+    try:
+        parts = urlsplit(base_url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        URL(base_url)  # may refuse what urlsplit lets pass
+    except (ValueError, InvalidURL):
+        is_address = False
+    if not is_address:
         raise UsageError("openai: base_url: expected http://HOST:PORT/v1 or https://HOST/v1")
     if parts.username or parts.password or parts.query:
         raise UsageError("openai: base_url: must hold no user, password or query; see key_env")
@@ -207,6 +282,12 @@ def _checked(base_url: str) -> str:
     for ending in ("/chat/completions", "/completions"):
         path = path.removesuffix(ending)
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _asked_tokens(request: Request, body: Mapping[str, Any]) -> int:
+    """How many tokens are asked for; the argument `body` may say a larger number."""
+    named = (body.get("max_tokens"), body.get("max_completion_tokens"))
+    return max(request.max_tokens, *(each for each in named if isinstance(each, int)), 1)
 
 
 def _text_of(answer: Any, chat: bool) -> str | Failure | Problem:
@@ -218,4 +299,6 @@ def _text_of(answer: Any, chat: bool) -> str | Failure | Problem:
     if isinstance(text, str):
         return text
     # a refusal, or a model that spent all its tokens on thinking: neither is a miss
-    return Failure(f"the answer holds no text (finish_reason {choice.get('finish_reason')!r})")
+    reason = choice.get("finish_reason")
+    known = repr(reason) if reason in FINISH_REASONS else "unknown"
+    return Failure(f"the answer holds no text (finish_reason {known})")
