@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send(200, "{}")
             return
         fault = self.shared.next_fault()
-        self.shared.write(self.path, body, fault)
+        self.shared.write(self, body, fault)
         if self.shared.key and self.headers["Authorization"] != f"Bearer {self.shared.key}":
             said = f"wrong key: {self.headers['Authorization']}"
             self.send(401, json.dumps({"error": {"message": said}}))
@@ -141,8 +141,15 @@ class Shared:
         with self.lock:
             return self.faults.popleft() if self.faults else {}
 
-    def write(self, path: str, body: dict[str, Any], fault: dict[str, Any]) -> None:
-        line = {"path": path, "body": body, "fault": fault, "at": time.monotonic()}
+    def write(self, request: Handler, body: dict[str, Any], fault: dict[str, Any]) -> None:
+        line = {
+            "path": request.path,
+            "headers": {name.lower(): value for name, value in request.headers.items()},
+            "port": request.client_address[1],
+            "body": body,
+            "fault": fault,
+            "at": time.monotonic(),
+        }
         with self.lock, self.log.open("a") as file:
             file.write(json.dumps(line) + "\n")
 
