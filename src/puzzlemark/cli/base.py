@@ -4,12 +4,14 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,8 +22,10 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 
-from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.errors import PuzzleMarkError, PuzzleMarkWarning, UsageError
+from puzzlemark.pages.diff import INVISIBLE, make_visible
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.summary import Summary
@@ -62,14 +66,30 @@ Projection = Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands at the output path.")]
 
 
+class Terminal(Console):
+    """Every text passes here, and much of it is a stranger's: file names, code, a server's words.
+
+    What would move the cursor or hide a text is shown as a sign. Brackets are left to `escape`:
+    only whoever prints knows which of them are colours of our own.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The pieces of a text, with nothing in them that a terminal obeys but our colours."""
+        for segment in super().render(renderable, options):
+            is_ours = segment.control is not None  # such as the moves of a progress bar
+            yield segment if is_ours else segment._replace(text=make_visible(segment.text))
+
+
 def errors_console() -> Console:
     """Standard error, for progress and messages: standard output is for results."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Terminal(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def output_console() -> Console:
     """Standard output, coloured on a terminal only."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Terminal(highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def guarded(command: Command) -> Command:
@@ -78,9 +98,10 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _warnings_in_words():
+                command(*args, **kwargs)
         except PuzzleMarkError as exc:
-            errors_console().print(f"[bold red]error:[/] {_plain(str(exc))}")
+            errors_console().print(f"[bold red]error:[/] {_one_line(str(exc))}")
             raise typer.Exit(2 if isinstance(exc, UsageError) else 1) from exc
         except KeyboardInterrupt as exc:
             kept = getattr(inspect.getmodule(command), "WHEN_INTERRUPTED", "nothing was written")
@@ -121,8 +142,9 @@ def progress(enabled: bool = True) -> Iterator[Report]:
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
-    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n")
+    """One JSON object on standard output; what a terminal would obey is spelled as an escape."""
+    text = json.dumps(result, indent=2, ensure_ascii=False, default=str)
+    sys.stdout.write(INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n")
 
 
 def print_summary(summary: "Summary") -> None:
@@ -139,12 +161,12 @@ def print_summary(summary: "Summary") -> None:
             console.print(f"  {count:>9,}  {key}")
         console.print("records kept as they were:")
         for reason, count in _longest_first(summary.kept):
-            console.print(f"  {count:>9,}  {_plain(reason)}")
+            console.print(f"  {count:>9,}  {escape(reason)}")
     for column, count in summary.recomputed.items():
-        console.print(f"recomputed column {_plain(column)!r} in {count:,} records")
-    console.print(f"dataset   {_plain(summary.output)}")
+        console.print(f"recomputed column {escape(column)!r} in {count:,} records")
+    console.print(f"dataset   {escape(summary.output)}")
     private = " (private: keep it)" if name == "embed" else ""
-    console.print(f"manifest  {_plain(summary.manifest)}{private}")
+    console.print(f"manifest  {escape(summary.manifest)}{private}")
     console.print(f"digest    {summary.output_digest}")
     for message in summary.warnings:
         warn(message)
@@ -160,8 +182,32 @@ def _longest_first(kept: Mapping[str, int]) -> Iterator[tuple[str, int]]:
 
 def warn(message: str) -> None:
     """A warning on standard error."""
-    errors_console().print(f"[yellow]warning:[/] {_plain(message)}")
+    errors_console().print(f"[yellow]warning:[/] {_one_line(message)}")
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Print our own warnings as sentences; those of libraries as Python does."""
+    with warnings.catch_warnings():
+        as_python_does = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, PuzzleMarkWarning):
+                warn(str(message))
+            else:
+                as_python_does(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
+
+
+def _one_line(text: str) -> str:
+    """A line feed in a file's name must not begin a line that looks like one of ours."""
+    return escape(text.replace("\n", "\u240a"))

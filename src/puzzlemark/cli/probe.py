@@ -39,7 +39,8 @@ def run(
         print_json({"output": str(output), "sha256": probes.digest, **header.model_dump()})
         return
     console = output_console()
-    console.print(f"[bold]{header.pairs:,} probes[/] from {header.marks:,} marks -> {output}")
+    place = escape(str(output))
+    console.print(f"[bold]{header.pairs:,} probes[/] from {header.marks:,} marks -> {place}")
     for reason, count in header.refused.items():
         console.print(f"  {count:>9,}  not asked about: {escape(reason)}")
     if header.pairs < pairs:

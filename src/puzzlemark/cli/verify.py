@@ -156,7 +156,8 @@ def _print_asked(folder: Path, as_json: bool) -> None:
     if as_json:
         print_json({"output": str(folder)})
     else:
-        output_console().print(f"asked; judge with: puzzlemark verify --test-only -o {folder}")
+        name = escape(str(folder))
+        output_console().print(f"asked; judge with: puzzlemark verify --test-only -o {name}")
 
 
 def _print_estimate(estimate: "Estimate", as_json: bool) -> None:

