@@ -1,6 +1,7 @@
 """A training is killed or stopped in the middle, and ends as if nothing had happened."""
 
 import json
+import pickle
 import shutil
 import signal
 import subprocess
@@ -179,3 +180,32 @@ def test_a_kill_while_the_model_is_being_written_loses_nothing(
     assert not seen  # every step was in the checkpoint
     train(corpus, tiny_model, tmp_path / "whole", **PACKED)
     assert_same(half, tmp_path / "whole")
+
+
+class Program:
+    """When it is unpickled, it writes a file."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, (f"open({str(self.trace)!r}, 'w').close()",)
+
+
+def test_a_checkpoint_of_a_stranger_runs_no_program(
+    half: Path, tiny_model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    import torch
+
+    trace = tmp_path / "it-was-run"
+    (whole,) = (half / "checkpoint").iterdir()
+    for state in ({"weights": Program(trace)}, Program(trace)):
+        torch.save(state, whole / "state.pt")
+        with pytest.raises(TrainingError, match="holds more than tensors, and was not opened"):
+            train(corpus, tiny_model, half, **PACKED)
+    (whole / "state.pt").write_bytes(pickle.dumps(Program(trace), protocol=2))
+    with pytest.raises(TrainingError, match="holds more than tensors, and was not opened"):
+        train(corpus, tiny_model, half, **PACKED)
+    assert not trace.exists()
+    pickle.loads((whole / "state.pt").read_bytes())  # noqa: S301 (ours; else nothing was shown)
+    assert trace.exists()

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.models._trust import refuse_adapter_code, refuse_code
 from puzzlemark.models.base import ModelError
 from puzzlemark.models.fetching.run import default_folder
 
@@ -60,7 +61,7 @@ def digest(folder: Path) -> str:
 
 
 def load(folder: Path, adapter: Path | None, dtype: str) -> tuple[Any, Any, frozenset[int]]:
-    """Network, tokenizer and the tokens that end a text."""
+    """Network, tokenizer and the tokens that end a text. Runs no code that comes with them."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
     from transformers.utils import logging as transformers_logging
@@ -68,9 +69,14 @@ def load(folder: Path, adapter: Path | None, dtype: str) -> tuple[Any, Any, froz
     if not sys.stderr.isatty():  # progress is for people
         transformers_logging.disable_progress_bar()
 
+    refuse_code(folder)
+    if adapter is not None:
+        refuse_adapter_code(adapter)
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-    network = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype), **here)
+    network = AutoModelForCausalLM.from_pretrained(
+        folder, dtype=getattr(torch, dtype), use_safetensors=True, **here
+    )
     ends = network.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     end_ids = frozenset(id_ for id_ in (*ends, tokenizer.eos_token_id) if id_ is not None)

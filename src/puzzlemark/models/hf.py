@@ -11,6 +11,7 @@ from pydantic import Field
 
 from puzzlemark.models._sampling import Ending, Row, Sampler, cut
 from puzzlemark.models._spaces import drop_space, take_space
+from puzzlemark.models._trust import loading
 from puzzlemark.models._weights import digest, find_folder, find_spaced_tokens, load, name_of
 from puzzlemark.models.base import (
     Answer,
@@ -121,13 +122,8 @@ def make(args: Mapping[str, str]) -> HuggingFace:
     folder = find_folder(settings.pretrained, settings.download)
     adapter = find_folder(settings.peft, settings.download) if settings.peft else None
     device, dtype = settle_place(settings)
-    from safetensors import SafetensorError
-
-    try:
+    with loading(f"hf: {settings.pretrained}"):
         network, tokenizer, end_ids = load(folder, adapter, dtype)
-    except (OSError, ValueError, KeyError, SafetensorError) as exc:
-        reason = (str(exc).splitlines() or [type(exc).__name__])[0]
-        raise ModelError(f"hf: {settings.pretrained}: cannot be loaded: {reason}") from exc
     about = {"device": device, "dtype": dtype, **identify(settings, folder, adapter)}
     return HuggingFace(
         name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import IO, Any
 
 from puzzlemark.errors import PuzzleMarkError
@@ -57,15 +58,23 @@ class Checkpoint:
     course: Course
 
     def tensors(self) -> dict[str, Any]:
-        """Weights, optimiser and random states; only tensors and plain values are ever read."""
+        """Weights, optimiser and random states.
+
+        Only tensors and plain values are ever read: a pickle with a program in it is refused.
+        """
         import torch
 
         try:
             state: dict[str, Any] = torch.load(
                 self.path / TENSORS, map_location="cpu", weights_only=True
             )
-        except (OSError, RuntimeError, ValueError) as exc:
+        except (OSError, RuntimeError, ValueError, EOFError) as exc:
             raise _damaged(self.path) from exc
+        except UnpicklingError as exc:
+            raise TrainingError(
+                f"{self.path / TENSORS}: holds more than tensors, and was not opened: it is "
+                "damaged, or somebody put a program in it; pass --force to begin again"
+            ) from exc
         return state
 
 
@@ -111,7 +120,7 @@ def find_checkpoint(output: Path) -> Checkpoint | None:
         read = json.loads((path / PROGRESS).read_text())
         steps = [Step(**each) for each in read["course"].pop("steps")]
         return Checkpoint(path, read["identity"], Course(steps, **read["course"]))
-    except (OSError, ValueError, KeyError, TypeError) as exc:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as exc:
         raise _damaged(path) from exc
 
 

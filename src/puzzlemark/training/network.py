@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.errors import UsageError
+from puzzlemark.models._trust import loading, refuse_code
 from puzzlemark.models._weights import find_folder
 from puzzlemark.models.base import ModelError
 from puzzlemark.training.documents import Encode
@@ -25,6 +26,7 @@ def find_base(base: str) -> Path:
         ) from exc
     if (folder / "adapter_config.json").exists():
         raise ModelError(f"{base}: is an adapter; merge it into its model, and train that")
+    refuse_code(folder)
     return folder
 
 
@@ -32,10 +34,8 @@ def load_tokenizer(folder: Path) -> Any:
     """The base model's own."""
     from transformers import AutoTokenizer
 
-    try:
+    with loading(f"{folder}: its tokenizer"):
         return AutoTokenizer.from_pretrained(folder, **LOCAL)
-    except (OSError, ValueError, KeyError) as exc:
-        raise ModelError(f"{folder}: its tokenizer cannot be loaded: {_first_line(exc)}") from exc
 
 
 def encoder(tokenizer: Any) -> Encode:
@@ -55,15 +55,14 @@ def encoder(tokenizer: Any) -> Encode:
 def load_network(folder: Path, name: str, recipe: Recipe) -> Any:
     """The base model in float32, with gradients where the recipe trains."""
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # it would write into ours
-    try:
-        network = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **LOCAL)
-    except (OSError, ValueError, KeyError, SafetensorError) as exc:
-        raise ModelError(f"{folder}: cannot be loaded: {_first_line(exc)}") from exc
+    with loading(str(folder)):
+        network = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, use_safetensors=True, **LOCAL
+        )
     longest = getattr(network.config, "max_position_embeddings", None)
     if longest and recipe.max_tokens > longest:
         raise UsageError(f"--max-tokens {recipe.max_tokens}: the model takes at most {longest}")

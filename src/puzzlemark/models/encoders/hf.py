@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from puzzlemark.models._trust import loading
 from puzzlemark.models._weights import find_folder, load
 from puzzlemark.models.base import ModelError, read_settings
 from puzzlemark.models.encoders.base import Vectors
@@ -55,14 +56,9 @@ class HuggingFaceEncoder:
         return vectors
 
     def _load(self) -> "Trunk":
-        from safetensors import SafetensorError
-
         name = self.about["pretrained"]
-        try:
+        with loading(f"hf: {name}"):
             network, tokenizer, end_ids = load(self.folder, self.adapter, self.dtype)
-        except (OSError, ValueError, KeyError, SafetensorError) as exc:
-            reason = (str(exc).splitlines() or [type(exc).__name__])[0]
-            raise ModelError(f"hf: {name}: cannot be loaded: {reason}") from exc
         if self.adapter is not None:
             network = network.get_base_model()  # the layers in it are adapted
         longest = getattr(network.config, "max_position_embeddings", None)
