@@ -296,6 +296,14 @@ def test_a_key_that_cannot_be_sent_is_refused_without_showing_it(
     assert "sk" not in str(caught.value)
 
 
+@pytest.mark.parametrize("argument", ["body", "system", "model"])
+def test_a_key_in_an_argument_that_is_recorded_is_refused(key: str, argument: str) -> None:
+    value = json.dumps({"api_key": key}) if argument == "body" else f"a {key}"
+    with pytest.raises(UsageError, match="the key in OPENAI_API_KEY stands in another") as caught:
+        connect("http://127.0.0.1/v1", **{argument: value})
+    assert not leaks(str(caught.value), key)
+
+
 def test_a_key_over_plain_http_to_another_host_warns(key: str) -> None:
     with pytest.warns(PuzzleMarkWarning, match="goes to gpu-7 over plain http") as caught:
         connect("http://gpu-7:8000/v1")

@@ -62,6 +62,7 @@ def load(folder: Path) -> Generate:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # it writes byte by byte, and connections are kept
 
     def __init__(self, *args: Any, shared: "Shared") -> None:
         self.shared = shared

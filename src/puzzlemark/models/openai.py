@@ -241,6 +241,7 @@ def make(args: Mapping[str, str]) -> OpenAI:
         make_context(settings.ca_bundle)
     key = _read_key(settings.key_env)
     if key is not None:
+        _refuse_recorded_key(key, settings)
         _warn_of_plain_http(settings)
     # unseeded on purpose: two processes that met a busy server must not come back together
     return OpenAI(settings, key, np.random.default_rng())
@@ -252,6 +253,15 @@ def _read_key(variable: str) -> str | None:
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"openai: {variable}: a key is printable ASCII; this one is not")
     return key or None
+
+
+def _refuse_recorded_key(key: str, settings: OpenAISettings) -> None:
+    """The arguments are written into the record of a run; the key must not come with them."""
+    if len(key) >= LEAST_SECRET and redactor(key)(text := settings.model_dump_json()) != text:
+        raise UsageError(
+            f"openai: the key in {settings.key_env} stands in another argument, too; arguments "
+            "are recorded: take it out, it is sent with every request as it is"
+        )
 
 
 def _warn_of_plain_http(settings: OpenAISettings) -> None:
