@@ -131,6 +131,7 @@ def test_an_unknown_policy_is_a_usage_error(corpus_path: Path, tmp_path: Path) -
         ("bad.parquet", b"PAR1 but not really", "bad.parquet"),
         ("other.csv", b"a,b\n", "other.csv"),
     ],
+    ids=["empty", "cut", "text", "list", "parquet", "csv"],
 )
 def test_a_broken_dataset_is_one_clear_sentence(
     tmp_path: Path, name: str, content: bytes, message: str

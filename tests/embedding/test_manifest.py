@@ -126,7 +126,9 @@ def test_a_damaged_manifest_is_refused_with_the_place(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"\x00\xff", b"[1]\n", gzip.compress(b"{}" * 50, mtime=0)[:-9]]
+    "content",
+    [b"", b"{}", b"\x00\xff", b"[1]\n", gzip.compress(b"{}" * 50, mtime=0)[:-9]],
+    ids=["empty", "object", "bytes", "list", "cut gzip"],
 )
 def test_something_else_is_no_manifest(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
