@@ -1,7 +1,7 @@
 """A batch of raw records, cheap to send to another process, and the entries it decodes to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -51,6 +51,28 @@ class Batch:
         """The records' ids, codes and languages, in order; no record is left out."""
         rows: list[int] = self.rows.tolist()
         return [self.entry(row, record) for row, record in zip(rows, self.records(), strict=True)]
+
+    def split(self) -> "list[Batch]":
+        """One batch for each record."""
+        payloads: list[bytes] = plugins.load("corpora.formats", self.format).split(self)
+        return [
+            replace(
+                self,
+                rows=self.rows[at : at + 1],
+                lines=None if self.lines is None else self.lines[at : at + 1],
+                payload=payload,
+            )
+            for at, payload in enumerate(payloads)
+        ]
+
+    def describe(self) -> str:
+        """Where its first record stands: `train.jsonl:812 (id 'f17')`, or a row of the shard."""
+        where = (
+            f"{self.shard}: row {self.rows[0] - self.start}"
+            if self.lines is None
+            else f"{self.shard}:{self.lines[0]}"
+        )
+        return f"{where} (id {self.entries()[0].id!r})"
 
     def entry(self, row: int, record: Record) -> Entry:
         """One of them, from its decoded record."""

@@ -1,14 +1,27 @@
 """An engine maps a pure function over batches and keeps their order."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A batch that can be tried record by record, to find the one that ends a worker."""
+
+    def split(self) -> Sequence["Divisible"]:
+        """One batch for each record."""
+        ...
+
+    def describe(self) -> str:
+        """Which records these are, for an error: `train.jsonl:812 (id 'f17')`."""
+        ...
 
 
 class Engine(Protocol):

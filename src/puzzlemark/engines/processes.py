@@ -8,12 +8,13 @@ import multiprocessing
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import cast
 
-from puzzlemark.engines.base import Batch, Result
+from puzzlemark.engines.base import Batch, Divisible, Result
 from puzzlemark.errors import PuzzleMarkError
 
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
@@ -25,34 +26,90 @@ class Processes:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._pool = ProcessPoolExecutor(
-            workers, multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
-        )
+        self._pool = _pool(workers)
 
     def map(
         self, function: Callable[[Batch], Result], batches: Iterable[Batch]
     ) -> Iterator[Result]:
         """Yield results in order, with a bounded number of batches in flight."""
-        waiting: deque[Future[Result]] = deque()
+        waiting: deque[tuple[Batch, Future[Result]]] = deque()
         try:
             for batch in batches:
                 with _interrupts_held():  # this may start a worker, which inherits the hold
-                    waiting.append(self._pool.submit(function, batch))
+                    waiting.append((batch, self._pool.submit(function, batch)))
                 if len(waiting) > _AHEAD * self.workers:
-                    yield waiting.popleft().result()
+                    yield waiting[0][1].result()
+                    waiting.popleft()
             while waiting:
-                yield waiting.popleft().result()
+                yield waiting[0][1].result()
+                waiting.popleft()
         except BrokenProcessPool as exc:
-            raise PuzzleMarkError(
-                "a worker process died (killed, or out of memory?); try fewer --workers"
-            ) from exc
+            lost = [batch for batch, future in waiting if not _has_result(future)]
+            raise PuzzleMarkError(_explain(function, lost)) from exc
         finally:
-            for future in waiting:
+            for _, future in waiting:
                 future.cancel()
 
     def close(self) -> None:
         """End the workers."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_ignore_interrupts)
+
+
+def _has_result(future: "Future[Result]") -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _explain(function: Callable[[Batch], Result], lost: Sequence[Batch]) -> str:
+    """Why the pool broke: the work that was lost is tried again, one record at a time."""
+    parts = [part for batch in lost for part in _parts(batch)]
+    poison = _find_poison(function, parts)
+    if poison is None:
+        return (
+            "a worker process died, but no single record ends one: it was killed from outside, or "
+            "memory ran out; try fewer --workers"
+        )
+    return (
+        f"{_describe(poison)}: the worker process that reads this dies (a crash, or out of "
+        "memory); leave it out, and please report it"
+    )
+
+
+def _find_poison(function: Callable[[Batch], Result], parts: Sequence[Batch]) -> Batch | None:
+    """The first part that ends a fresh process in which nothing else runs."""
+    pool = _pool(1)
+    try:
+        for part in parts:
+            with _interrupts_held():
+                future = pool.submit(function, part)
+            if isinstance(future.exception(), BrokenProcessPool):
+                return part
+    except BrokenProcessPool:  # the process ended between two parts: of none of them
+        return None
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return None
+
+
+def _parts(batch: Batch) -> Sequence[Batch]:
+    if isinstance(batch, Divisible):
+        return cast("Sequence[Batch]", batch.split())
+    if isinstance(batch, list):
+        return cast("Sequence[Batch]", [[each] for each in batch])
+    return [batch]
+
+
+def _describe(part: Batch) -> str:
+    if isinstance(part, Divisible):
+        return part.describe()
+    # a file of a source tree is its path and its content
+    while isinstance(part, list | tuple) and part:
+        part = part[0]
+    return str(part)
 
 
 # Ctrl-C reaches the whole group of processes; the parent alone decides what to do about it.

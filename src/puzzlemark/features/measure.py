@@ -132,12 +132,14 @@ def _members(tree: Tree) -> Sequence[Node]:
 
 def _find_declared(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:
     """Add the names that a node declares."""
-    for child in _at(kinds.declares[kind], node):
-        child_kind = child.kind_id
-        if child_kind in kinds.names:
+    place = kinds.declares[kind]
+    waiting = list(reversed(_at(place, node)))
+    while waiting:
+        child = waiting.pop()
+        if child.kind_id in kinds.names:
             found.append(child)
-        elif child_kind in kinds.unpacked:
-            _find_declared(kinds, kind, child, found)
+        elif child.kind_id in kinds.unpacked:
+            waiting.extend(reversed(_at(place, child)))
 
 
 def _find_called(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:

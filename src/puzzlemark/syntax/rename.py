@@ -1,13 +1,15 @@
 """Renaming so that behaviour cannot change: fresh names only, checked by parsing again."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import is_plain_identifier, mentions
-from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import Care, Function, Variable, functions
+from puzzlemark.syntax.tree import Tree, have_same_shape, parse
+from puzzlemark.syntax.variables import Care, Function, functions
 
 
 def rename(
@@ -56,22 +58,24 @@ def is_alpha_equivalent(
         after = parse(replace(tree.snippet, code=code))
     except UnparsableSnippet:
         return False
-    if str(after.root) != str(tree.root):
+    if not have_same_shape(after.root, tree.root):
         return False
     renamed = next(each for each in functions(after) if each.index == function.index)
-    expected = [_moved(variable, names, edits) for variable in function.variables]
+    moved = _Shifts(edits)
+    expected = [
+        (names.get(each.name, each.name), tuple(map(moved.offset, each.starts)))
+        for each in function.variables
+    ]
     return [(v.name, v.starts) for v in renamed.variables] == expected
 
 
-def _moved(
-    variable: Variable, names: Mapping[str, str], edits: tuple[Edit, ...]
-) -> tuple[str, tuple[int, ...]]:
-    """A variable's name and offsets after the edits."""
-    starts: list[int] = []
-    shift = position = 0
-    for start in variable.starts:
-        while position < len(edits) and edits[position].start < start:
-            shift += len(edits[position].new) - len(edits[position].old)
-            position += 1
-        starts.append(start + shift)
-    return names.get(variable.name, variable.name), tuple(starts)
+class _Shifts:
+    """Where offsets are after the edits."""
+
+    def __init__(self, edits: tuple[Edit, ...]) -> None:
+        self.starts = [edit.start for edit in edits]
+        grown = (len(edit.new) - len(edit.old) for edit in edits)
+        self.before = list(accumulate(grown, initial=0))
+
+    def offset(self, start: int) -> int:
+        return start + self.before[bisect_left(self.starts, start)]

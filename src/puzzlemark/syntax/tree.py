@@ -10,6 +10,11 @@ from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Snippet
 
+# Levels of a tree. Of 196,000 functions of CodeSearchNet the deepest has 211, and CPython itself
+# refuses 200 nested parentheses; what goes far beyond was made to break its readers.
+DEEPEST = 1_000
+TOO_DEEP = f"nested too deeply (more than {DEEPEST} levels)"
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -32,7 +37,10 @@ class Tree:
 
 
 def parse(snippet: Snippet) -> Tree:
-    """The snippet's tree; raises UnparsableSnippet when it has syntax errors in it."""
+    """The snippet's tree; raises UnparsableSnippet when it has syntax errors, or nests too deeply.
+
+    So nobody who walks over a tree needs to fear its depth.
+    """
     language = find(snippet.language)
     if language is None:
         raise UnparsableSnippet(f"no grammar for the language {snippet.language!r}")
@@ -45,14 +53,50 @@ def parse(snippet: Snippet) -> Tree:
     parser = _parser(language.grammar)
     root = parser.parse(code).root_node
     if not root.has_error:
+        refuse_depth(root)
         return Tree(snippet, language, code, root)
     if language.wrapper is not None:
         before, after = language.wrapper
         wrapped = before + code + after
         root = parser.parse(wrapped).root_node
         if not root.has_error:
+            refuse_depth(root)
             return Tree(snippet, language, wrapped, root, len(before))
     raise UnparsableSnippet("syntax errors")
+
+
+def refuse_depth(root: tree_sitter.Node) -> None:
+    """Raise UnparsableSnippet when a tree has more than DEEPEST levels.
+
+    Only nodes with enough below them to get there are looked into: few functions have one.
+    """
+    level, depth = [root], 1
+    while level := [node for node in level if depth + node.descendant_count > DEEPEST + 1]:
+        if depth == DEEPEST:
+            raise UnparsableSnippet(TOO_DEEP)
+        level = [child for node in level for child in node.children if child.child_count]
+        depth += 1
+
+
+def have_same_shape(one: tree_sitter.Node, other: tree_sitter.Node) -> bool:
+    """Whether two trees have the same kinds of nodes in the same places, names and tokens alike.
+
+    A cursor, not `str(node)`: that recurses in C, and a deep tree ends the process.
+    """
+    left, right = one.walk(), other.walk()
+    while True:
+        here, there = left.node, right.node
+        assert here is not None, "a cursor always stands on a node"
+        assert there is not None, "a cursor always stands on a node"
+        if here.kind_id != there.kind_id or left.field_id != right.field_id:
+            return False
+        if (down := left.goto_first_child()) != right.goto_first_child():
+            return False
+        while not down:
+            if (down := left.goto_next_sibling()) != right.goto_next_sibling():
+                return False
+            if not down and not (left.goto_parent() and right.goto_parent()):
+                return True
 
 
 @cache

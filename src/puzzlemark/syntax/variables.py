@@ -15,6 +15,8 @@ Policy = Literal["paper", "safe"]
 POLICIES: tuple[Policy, ...] = ("paper", "safe")
 # `prompt` is for questions to a model, which nobody runs: there a stale comment does no harm.
 Care = Policy | Literal["prompt"]
+MOST_VARIABLES = 10_000  # of one function; javac has room for six times as many, people for 100
+TOO_MANY = f"more than {MOST_VARIABLES} variables in a function"
 _WORDS = re.compile(r"\w+")
 
 
@@ -64,7 +66,10 @@ def functions(tree: Tree) -> Iterator[Function]:
     """The functions of a snippet in document order, an outer one before those inside it."""
     resolver: Resolver = plugins.load("syntax.resolvers", tree.language.name)
     for index, node in enumerate(function_nodes(tree)):
-        yield replace(resolver.resolve(tree, node), index=index)
+        function = replace(resolver.resolve(tree, node), index=index)
+        if len(function.variables) > MOST_VARIABLES:
+            function = replace(function, dynamic=TOO_MANY)
+        yield function
 
 
 def function_nodes(tree: Tree) -> Iterator[tree_sitter.Node]:
@@ -84,13 +89,15 @@ def names_a_parameter(text: str, name: str) -> bool:
     Any whole word counts, but `a` and `I`, English words, only in a form that documents:
     `:param a:`, `` `a` ``, `a:`, `a (int)`, `a -`, `f(a=1)`.
     """
-    if name not in text:
+    if "$" in name:  # not a word to the expression below
+        return name in text
+    if name not in _words_of(text):
         return False
     if name in ("a", "I"):
         form = rf"(?:`{name}`|\b(?:param|arg|argument|parameter)\b[^\n:]*\b{name}\b"
         form += rf"|^\s*\*?{name}\s*(?::|\(|-|=)|\b{name}=(?!=))"
         return re.search(form, text, re.MULTILINE) is not None
-    return "$" in name or name in _words_of(text)
+    return True
 
 
 @lru_cache(maxsize=8)  # a function asks for each of its parameters

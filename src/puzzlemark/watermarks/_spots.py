@@ -1,7 +1,9 @@
 """Spots for statements in a function: where one may be inserted, or stand for another."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -11,6 +13,8 @@ from puzzlemark.syntax.tree import Tree, parse
 ON_ONE_LINE = {"python": "; "}  # what separates statements there; elsewhere a blank does
 # What must stay the first statement of a body; docstrings are the language's own affair.
 OPENINGS = frozenset({"explicit_constructor_invocation"})
+
+_BLANK = re.compile(rb"\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,16 @@ def alike(tree: Tree, body: Node, statement: str) -> list[Spot]:
 def separator(tree: Tree, statement: Node) -> str:
     """What stands between this statement and another one beside it: a line's end, or less."""
     line = tree.source.rfind(b"\n", 0, statement.start_byte) + 1
-    before = tree.source[max(line, tree.offset) : statement.start_byte].decode()
-    if before.strip():
+    indentation = _BLANK.match(tree.source, max(line, tree.offset), statement.start_byte)
+    assert indentation is not None, "an expression that matches nothing as well"
+    if indentation.end() < statement.start_byte:
         return ON_ONE_LINE.get(tree.language.name, " ")
-    return ("\r\n" if b"\r\n" in tree.source else "\n") + before
+    return _line_end(tree.source) + indentation[0].decode()
+
+
+@lru_cache(maxsize=1)  # the statements of a snippet ask one after another
+def _line_end(source: bytes) -> str:
+    return "\r\n" if b"\r\n" in source else "\n"
 
 
 def _before(tree: Tree, statement: Node) -> Spot:

@@ -99,8 +99,8 @@ def test_a_cheap_look_is_never_wrongly_no(name: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_code_that_nests_deeper_than_python_recurses_is_read(policy: Policy) -> None:
-    n = 1100
+def test_code_that_nests_as_deeply_as_is_allowed_is_read(policy: Policy) -> None:
+    n = 450
     java = f"""boolean f(String s, List<List<A>> rows) {{
         if (a != null) g({" + ".join(['"a"'] * n)});
         return b{".get(0)" * n}.isEmpty() || {"(" * n}rows{")" * n}.isEmpty() || s{".trim()" * n}

@@ -45,6 +45,10 @@ class Format(Protocol):
         """The records of a batch. Runs in worker processes."""
         ...
 
+    def split(self, batch: Batch) -> list[bytes]:
+        """The payload of each record of a batch by itself, to find one that ends a worker."""
+        ...
+
     def rewrite(self, shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
         """Write the shard to `target` with the revised cells; yield record counts on the way."""
         ...

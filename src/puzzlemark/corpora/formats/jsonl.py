@@ -90,6 +90,11 @@ def decode(batch: Batch) -> list[Record]:
     return records
 
 
+def split(batch: Batch) -> list[bytes]:
+    """The lines of a batch."""
+    return batch.payload.split(b"\n")
+
+
 def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
     """Copy the shard block by block, editing the lines that change."""
     row, first_line = start, 1

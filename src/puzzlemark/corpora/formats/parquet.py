@@ -74,6 +74,13 @@ def decode(batch: Batch) -> list[Record]:
     return records
 
 
+def split(batch: Batch) -> list[bytes]:
+    """The rows of a batch, each as a table."""
+    with pa.ipc.open_stream(batch.payload) as reader:
+        table = reader.read_all()
+    return [_pack(table.slice(at, 1)) for at in range(table.num_rows)]
+
+
 def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
     """Write row group after row group."""
     row = start

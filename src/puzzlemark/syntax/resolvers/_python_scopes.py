@@ -70,7 +70,7 @@ class Walk:
         self.shown: set[str] = set()  # words inside f"{x=}"
         self.strings: set[str] = set()
         self.annotations: set[str] = set()  # words inside annotations
-        self.labels: list[tuple[str, Node]] = []  # keyword labels, and the call they stand in
+        self.labels: list[tuple[Node, list[str]]] = []  # calls, and the keyword labels in each
 
     def finish(self) -> None:
         handlers, todo = _handlers(), self.todo
@@ -278,9 +278,9 @@ class Walk:
     def call(self, node: Node, scope: Scope) -> None:
         children = node.named_children
         called, arguments = children[0], children[-1].named_children
-        for argument in arguments:
-            if argument.type == "keyword_argument":
-                self.labels.append((self.text(argument.named_children[0]), node))
+        named = [each for each in arguments if each.type == "keyword_argument"]
+        if named:
+            self.labels.append((node, [self.text(each.named_children[0]) for each in named]))
         self.later(children[-1], scope)
         if (
             arguments

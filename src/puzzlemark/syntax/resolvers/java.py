@@ -5,8 +5,9 @@ identifier that stands where a variable can stand. The audit then accounts for e
 that is spelt like a variable: what is not known to be harmless makes the variable keep its name.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
-from string import ascii_letters, digits
 
 from tree_sitter import Node
 
@@ -24,7 +25,7 @@ from puzzlemark.syntax.resolvers._java_scopes import Walk, parameter_name
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
-_PARTS_OF_NAMES = frozenset(f"{ascii_letters}{digits}_$".encode())
+_WORD = re.compile(rb"[A-Za-z0-9_$]+")
 
 
 def resolve(tree: Tree, node: Node) -> Function:
@@ -100,33 +101,27 @@ class _Audit:
     def __init__(self, tree: Tree, function: Node, walk: Walk) -> None:
         self.tree, self.function, self.walk = tree, function, walk
         self.text = tree.source[function.start_byte : function.end_byte]
-        self.comments: list[str] | None = None  # read when a parameter asks for them
+        # one look for all variables: a function may have thousands of them
+        self.places: defaultdict[bytes, list[int]] = defaultdict(list)
+        for word in _WORD.finditer(tree.source, function.start_byte, function.end_byte):
+            self.places[word[0]].append(word.start())
+        self.comments: str | None = None  # read when a parameter asks for them
 
     def reason(self, word: bytes) -> str | None:
         """Why a variable must keep its name, or None when every such word is accounted for."""
-        own = self.walk.own[word]
-        if self.text.count(word) == len(own):
+        own, places = self.walk.own[word], self.places.get(word, [])
+        if len(places) == len(own):
             return None
         known = {*own, *self.walk.others.get(word, ())}
-        reasons = (self._reason_at(at, word) for at in self._unknown(word, known))
+        reasons = (self._reason_at(at, word) for at in places if at not in known)
         return next(filter(None, reasons), None)
 
     def documented(self, word: bytes) -> str | None:
         """Whether a comment before or inside the function names this parameter."""
         if self.comments is None:
-            self.comments = list(self._comments())
-        named = any(names_a_parameter(comment, word.decode()) for comment in self.comments)
+            self.comments = "\n".join(self._comments())
+        named = names_a_parameter(self.comments, word.decode())
         return "parameter named in a comment" if named else None
-
-    def _unknown(self, word: bytes, known: set[int]) -> Iterator[int]:
-        text, offset = b" " + self.text + b" ", self.function.start_byte - 1
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            is_word = text[at - 1] not in _PARTS_OF_NAMES and text[end] not in _PARTS_OF_NAMES
-            if is_word and offset + at not in known:
-                yield offset + at
-            at = text.find(word, end)
 
     def _comments(self) -> Iterator[str]:
         if self.function.start_byte > self.tree.offset:
@@ -147,7 +142,7 @@ class _Audit:
             return "mentioned in code inside a comment" if is_code else None
         if node.type == "identifier" and _is_member_name(node):
             return None
-        around = {ancestor.type for ancestor in _ancestors(node, self.function)}
+        around = set(_kinds_around(node, self.function))
         if around & ANNOTATIONS:
             return "mentioned in an annotation"
         if "string_interpolation" not in around and (around | {node.type}) & STRINGS:
@@ -169,11 +164,15 @@ def _descendants(node: Node) -> Iterator[Node]:
         stack.extend(each.named_children)
 
 
-def _ancestors(node: Node, root: Node) -> Iterator[Node]:
-    parent = node.parent
-    while parent is not None and parent != root:
-        yield parent
-        parent = parent.parent
+def _kinds_around(node: Node, root: Node) -> Iterator[str]:
+    """The types of the nodes between two, from the outside in.
+
+    Down with a cursor, not up: each `node.parent` begins at the root of the tree again.
+    """
+    cursor = root.walk()
+    while cursor.goto_first_child_for_byte(node.start_byte) is not None and cursor.node != node:
+        assert cursor.node is not None, "a cursor always stands on a node"
+        yield cursor.node.type
 
 
 def _is_member_name(node: Node) -> bool:

@@ -8,8 +8,10 @@ nonlocal. docs/languages/python.md lists what is handled and what is refused.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import tree_sitter
 from tree_sitter import Node
@@ -20,6 +22,7 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
 _NOT_VARIABLES = frozenset({"import", "def", "class"})  # ways of binding
+BY_KEYWORD = "parameter passed by keyword in the snippet"
 _TYPE_COMMENT = re.compile(rb"#[ \t]*type[ \t]*:(.*)")
 
 
@@ -35,9 +38,8 @@ def resolve(tree: Tree, node: Node) -> Function:
 def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Variable]:
     starts, how, free = _own_bindings(walk)
     reasons = _reasons(tree, node, walk, free)
-    of_parameters: dict[str, str] = {}
-    if any("parameter" in how[name] for name in starts):
-        of_parameters = _reasons_for_parameters(tree, node, label, walk)
+    parameters = [name for name in starts if "parameter" in how[name]]
+    of_parameters = _reasons_for_parameters(tree, node, label, walk, parameters)
     docstring = _docstring(tree, node)
     for name in sorted(starts, key=lambda each: starts[each][0]):
         if name in tree.language.receivers:
@@ -100,27 +102,46 @@ def _why_spelling_fixed(name: str) -> str | None:
     return None if name.isascii() else "name is not ASCII"
 
 
-def _reasons_for_parameters(tree: Tree, node: Node, label: str, walk: Walk) -> dict[str, str]:
+def _reasons_for_parameters(
+    tree: Tree, node: Node, label: str, walk: Walk, parameters: Sequence[str]
+) -> dict[str, str]:
     """Why parameters must be kept: something in the snippet may pass them by their name."""
-    inside = (key for key, call in walk.labels if mentions(walk.bytes_of(call), label))
-    reasons = dict.fromkeys(inside, "parameter passed by keyword in the snippet")
-    around = [child for child in tree.root.named_children if child.type != "comment"]
-    if around == [node]:
+    if not parameters:
+        return {}
+    calls = (keys for call, keys in walk.labels if mentions(walk.bytes_of(call), label))
+    reasons = dict.fromkeys(chain.from_iterable(calls), BY_KEYWORD)
+    around = _Around.of(tree.root)
+    if around.only == node:
         return reasons
-    for key in _labels(tree.root):
-        if not node.start_byte <= key.start_byte < node.end_byte:
-            reasons[walk.text(key)] = "parameter passed by keyword in the snippet"
+    for name in parameters:
+        first, last = around.labels.get(name.encode(), (node.start_byte, node.start_byte))
+        if first < node.start_byte or last >= node.end_byte:
+            reasons[name] = BY_KEYWORD
     for decorator in _decorators(node):
         words = WORDS.findall(walk.text(decorator))
         reasons |= dict.fromkeys(words, "parameter named in a decorator")
     return reasons
 
 
-@lru_cache(maxsize=1)
-def _labels(root: Node) -> list[Node]:
-    """The keyword labels of a whole snippet; kept, because its functions ask one after another."""
-    query = tree_sitter.Query(grammar(), "(keyword_argument name: (identifier) @label)")
-    return tree_sitter.QueryCursor(query).captures(root).get("label", [])
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a whole snippet tells about the parameters of each function in it."""
+
+    only: Node | None  # what stands in it, if it is one thing
+    labels: dict[bytes, tuple[int, int]]  # keyword label -> where it stands first and last
+
+    @staticmethod
+    @lru_cache(maxsize=1)  # the functions of a snippet ask one after another
+    def of(root: Node) -> "_Around":
+        members = [child for child in root.named_children if child.type != "comment"]
+        query = tree_sitter.Query(grammar(), "(keyword_argument name: (identifier) @label)")
+        found = tree_sitter.QueryCursor(query).captures(root).get("label", [])
+        labels: dict[bytes, tuple[int, int]] = {}
+        for label in found:
+            name, start = label.text or b"", label.start_byte
+            first, last = labels.get(name, (start, start))
+            labels[name] = min(first, start), max(last, start)
+        return _Around(members[0] if len(members) == 1 else None, labels)
 
 
 def _decorators(node: Node) -> list[Node]:

@@ -206,11 +206,13 @@ def leaves(node: Node, inner: frozenset[str]) -> Iterator[Node]:
 
 def enclosing_method(tree: Tree, node: Node) -> str | None:
     """The name of the method that an expression stands in."""
-    around: Node | None = node
-    while around is not None and around.type not in tree.language.functions:
-        around = around.parent
-    name = around.child_by_field_name("name") if around is not None else None
-    return tree.text(name) if name is not None else None
+    cursor, method = tree.root.walk(), None
+    # down with a cursor, not up: each `node.parent` begins at the root of the tree again
+    while cursor.goto_first_child_for_byte(node.start_byte) is not None and cursor.node != node:
+        assert cursor.node is not None, "a cursor always stands on a node"
+        if cursor.node.type in tree.language.functions:
+            method = cursor.node.child_by_field_name("name")
+    return tree.text(method) if method is not None else None
 
 
 def is_method(tree: Tree, node: Node, name: str) -> bool:

@@ -67,21 +67,22 @@ def is_rebound(tree: Tree, name: str) -> bool:
     word = name.encode()
     if word not in tree.source and b"import" not in tree.source:
         return False
+    targets: set[int] = set()  # displays whose names may be bound
     for node, parent in walk(tree, lambda _: False):
         if node.type == "wildcard_import":
             return True
+        is_display = node.type in _DISPLAYS
         is_it = node.type == "identifier" and tree.source[node.start_byte : node.end_byte] == word
-        if is_it and _may_bind(node, parent):
-            return True
+        if (is_display or is_it) and _may_bind(node, parent, targets):
+            if is_it:
+                return True
+            targets.add(node.id)
     return False
 
 
-def _may_bind(node: Node, parent: Node) -> bool:
-    around: Node | None = parent
-    while around is not None and around.type in _DISPLAYS:
-        node, around = around, around.parent
-    if around is None:
-        return True
-    if around.type in _READ_FIELDS:
-        return around.child_by_field_name(_READ_FIELDS[around.type]) != node
-    return around.type not in _READS
+def _may_bind(node: Node, parent: Node, targets: set[int]) -> bool:
+    if parent.type in _DISPLAYS:
+        return parent.id in targets
+    if parent.type in _READ_FIELDS:
+        return parent.child_by_field_name(_READ_FIELDS[parent.type]) != node
+    return parent.type not in _READS

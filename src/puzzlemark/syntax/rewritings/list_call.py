@@ -38,8 +38,11 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
     if is_rebound(tree, "list"):
         return ()
     found: list[Occurrence] = []
+    targets: set[int] = set()  # displays that are no values, with all displays inside of them
     for node, parent in expressions(tree):
-        if node.type == "list" and not node.named_children and _is_value(node, parent):
+        if node.type in _DISPLAYS and (parent.id in targets or not _is_value(node, parent)):
+            targets.add(node.id)
+        elif node.type == "list" and not node.named_children:
             new = replace(tree, node.start_byte, node.end_byte, b"list()")
             found.append(occurrence(tree, node, "original", new))
         elif is_call_of(tree, node, "list") and _is_bare(node):
@@ -49,12 +52,9 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
 
 
 def _is_value(node: Node, parent: Node) -> bool:
-    around: Node | None = parent
-    while around is not None and around.type in _DISPLAYS:
-        node, around = around, around.parent
-    if around is None or around.type not in _NOT_VALUES:
+    if parent.type not in _NOT_VALUES:
         return True
-    return around.type == "subscript" and around.child_by_field_name("value") == node
+    return parent.type == "subscript" and parent.child_by_field_name("value") == node
 
 
 def _is_bare(call: Node) -> bool:
