@@ -10,7 +10,7 @@ from puzzlemark.corpora.base import RewrittenShard, Stale, infer, open_corpus
 from puzzlemark.corpora.revising import IS_THE_ID
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit, invert_edits
-from tests.corpora.making import function, open_python, records, rename, tree, write
+from tests.corpora.making import function, open_python, records, rename, rewrite, tree, write
 
 NAMES = ["a.jsonl", "a.jsonl.gz", "a.parquet"]
 
@@ -129,3 +129,10 @@ def test_an_empty_shard_among_others_is_kept(tmp_path: Path) -> None:
     assert corpus.count() == 2
     corpus.rewrite(tmp_path / "out", {}, {})
     assert (tmp_path / "out" / "0.jsonl").read_bytes() == b""
+
+
+def test_all_files_of_an_output_have_one_modification_time(tmp_path: Path) -> None:
+    for name in ("a/1.jsonl", "a/2.jsonl", "b/1.jsonl"):
+        write(tmp_path / "in" / name, records(20))
+    rewrite(tmp_path / "in", tmp_path / "out", {0: (Edit(4, b"f0", b"key_f"),)}, {})
+    assert len({path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}) == 1

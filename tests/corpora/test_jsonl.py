@@ -85,7 +85,11 @@ def test_a_number_is_rewritten_only_in_a_spelling_that_we_reproduce(
         (b'{"code": "x"', r"a\.jsonl:3: not a JSON object \(.*; repair"),
         (b'{"code": "\xff"}', r"a\.jsonl:3: not valid UTF-8 at byte 10"),
         (b'{"source": "x", "id": 1}', r"a\.jsonl:3: no field 'code' \(it has source, id\)"),
-        (b"[" * 100_000, r"a\.jsonl:3: not a JSON object"),
+        (b"[" * 100_000, r"a\.jsonl:3: nested too deep"),
+        (
+            b'{"code": "x", "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "a.jsonl:3: nested too deep",
+        ),
     ],
 )
 def test_a_damaged_line_is_an_error_with_file_and_line(

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.derived import TextEdits
+from puzzlemark.corpora.derived import Change, TextEdits
 from puzzlemark.corpora.revising import (
     CANNOT_RECOMPUTE,
     DID_NOT_MATCH,
@@ -11,6 +11,7 @@ from puzzlemark.corpora.revising import (
     HAS_OLD_LINE,
     Reviser,
     Revision,
+    find_leftovers,
     refuse_rows_beyond,
 )
 from puzzlemark.errors import CorpusError, EditMismatch
@@ -110,3 +111,12 @@ def test_a_row_beyond_the_dataset_is_an_error() -> None:
     refuse_rows_beyond(reviser, 10, "a.jsonl")
     with pytest.raises(CorpusError, match=r"a\.jsonl: no row 9 among its 9 records"):
         refuse_rows_beyond(reviser, 9, "a.jsonl")
+
+
+def test_a_deeply_nested_field_of_a_changed_record_is_read_to_its_end() -> None:
+    code = "total = first + second"
+    cell: list[object] = [code]
+    for _ in range(5_000):
+        cell = [cell]
+    change = Change.of(code.encode(), rename(code, "total", "key_total"))
+    assert find_leftovers({"deep": cell}, change) == {"deep": HAS_OLD_CODE}

@@ -1,3 +1,5 @@
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,33 @@ def test_a_sub_folder_without_permission_is_an_error_not_a_lost_shard(open_folde
             find_layout(open_folder)
     finally:
         (open_folder / "sub").chmod(0o700)
+
+
+def test_a_pipe_a_socket_and_a_device_are_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "zero.parquet").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s.jsonl.gz"))
+        kinds = {"pipe.jsonl": "a pipe", "zero.parquet": "a device", "s.jsonl.gz": "a socket"}
+        for name, kind in kinds.items():
+            with pytest.raises(CorpusError, match=f"{name}: {kind}, not a file; write its content"):
+                open_python(tmp_path / name)
+
+
+def test_a_shard_that_is_no_file_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "1.jsonl", records(1))
+    os.mkfifo(tmp_path / "a" / "2.jsonl")
+    with pytest.raises(CorpusError, match=r"2\.jsonl: a pipe"):
+        find_layout(tmp_path / "a")
+    with pytest.raises(CorpusError, match=r"2\.jsonl: a pipe"):
+        find_layout(tmp_path / "a" / "*.jsonl")
+    (tmp_path / "a" / "2.jsonl").unlink()
+    (tmp_path / "a" / "3.jsonl").symlink_to("nowhere")
+    with pytest.raises(CorpusError, match=r"3\.jsonl: a link to a file that is not there"):
+        find_layout(tmp_path / "a")
+
+
+def test_hidden_pipes_are_no_concern_of_ours(tmp_path: Path) -> None:
+    write(tmp_path / "1.jsonl", records(1))
+    os.mkfifo(tmp_path / ".lock.jsonl")
+    assert find_layout(tmp_path).ignored == 0

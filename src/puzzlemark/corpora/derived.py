@@ -32,6 +32,11 @@ _ABOUT_OTHERS = re.compile(
 )
 
 
+def computable(derivations: Derivations) -> set[str]:
+    """The columns that are recomputed, not only warned of."""
+    return {column for column, kind in derivations.items() if kind not in (KEPT, UNKNOWN)}
+
+
 class Sampled(Protocol):
     """What `infer` needs of a corpus."""
 

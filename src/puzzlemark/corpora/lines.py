@@ -12,6 +12,7 @@ from isal import igzip_threaded, isal_zlib
 from puzzlemark.errors import CorpusError
 
 BLOCK_BYTES = 1 << 20
+LONGEST_LINE = 64 << 20  # a longer line is no record, and would be held in memory several times
 # the stubs of isal declare its exception class as an exception
 _DAMAGE: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, isal_zlib.error)  # type: ignore[assignment]
 GZIP_LEVEL = 2  # level 3 takes four times as long and saves five percent
@@ -29,7 +30,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
     """The file in pieces of about a megabyte, each of whole lines."""
     try:
         with _open(path) as stream:
-            yield from _whole_lines(stream)
+            yield from _whole_lines(stream, path)
     except _DAMAGE as exc:
         raise CorpusError(f"{path}: damaged or truncated gzip ({exc}); fetch it again") from exc
     except OSError as exc:
@@ -49,15 +50,25 @@ def write_blocks(path: Path) -> Iterator[Sink]:
             packer.finish()
 
 
-def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
+def _whole_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     pending: list[bytes] = []
+    line, length = 1, 0  # of the line that is pending
     while chunk := stream.read(BLOCK_BYTES):
-        cut = chunk.rfind(b"\n") + 1
-        if not cut:  # a line longer than a block
+        end = chunk.find(b"\n")
+        if length + (len(chunk) if end < 0 else end) > LONGEST_LINE:
+            raise CorpusError(
+                f"{path}:{line}: a line of more than {LONGEST_LINE >> 20} MiB; "
+                "split the record, or leave it out"
+            )
+        if end < 0:  # a line longer than a block
             pending.append(chunk)
+            length += len(chunk)
             continue
-        yield b"".join((*pending, chunk[:cut]))
-        pending = [chunk[cut:]]
+        cut = chunk.rfind(b"\n") + 1
+        block = b"".join((*pending, chunk[:cut]))
+        line += block.count(b"\n")
+        pending, length = [chunk[cut:]], len(chunk) - cut
+        yield block
     if rest := b"".join(pending):
         yield rest
 
@@ -81,14 +92,26 @@ class _Gzip:
         self._stream, self._thread = stream, thread
         self._packer = isal_zlib.compressobj(GZIP_LEVEL, isal_zlib.DEFLATED, 31)
         self._packing: Future[bytes] | None = None  # one block at a time, in order
+        self._pending = bytearray()
 
     def write(self, data: bytes, /) -> None:
-        self._wait()
-        self._packing = self._thread.submit(self._packer.compress, data)
+        # The packed bytes depend on the pieces that the packer is given. Pieces of one size are
+        # the same whoever writes; the blocks of a dataset would show how much its marks added.
+        self._pending += data
+        at = 0
+        while len(self._pending) - at >= BLOCK_BYTES:
+            self._pack(bytes(self._pending[at : at + BLOCK_BYTES]))
+            at += BLOCK_BYTES
+        del self._pending[:at]
 
     def finish(self) -> None:
+        self._pack(bytes(self._pending))
         self._wait()
         self._stream.write(self._packer.flush())
+
+    def _pack(self, piece: bytes) -> None:
+        self._wait()
+        self._packing = self._thread.submit(self._packer.compress, piece)
 
     def _wait(self) -> None:
         if self._packing is not None:

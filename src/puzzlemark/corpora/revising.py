@@ -140,16 +140,17 @@ def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:
 
 
 def _texts(cell: Any) -> Iterator[str]:
-    if isinstance(cell, str):
-        yield cell
-    elif isinstance(cell, bytes):
-        yield cell.decode("utf-8", "replace")
-    elif isinstance(cell, Mapping):
-        for inner in cell.values():
-            yield from _texts(inner)
-    elif isinstance(cell, list | tuple):
-        for inner in cell:
-            yield from _texts(inner)
+    waiting = [cell]  # no recursion: a record may be nested as deep as Python's stack
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, bytes):
+            yield inner.decode("utf-8", "replace")
+        elif isinstance(inner, Mapping):
+            waiting.extend(inner.values())
+        elif isinstance(inner, list | tuple):
+            waiting.extend(inner)
 
 
 def refuse_rows_beyond(reviser: Reviser, records: int, where: str) -> None:

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,13 @@ from puzzlemark import plugins
 from puzzlemark.errors import CorpusError, UsageError
 
 Kind = Literal["file", "folder", "glob"]
+
+_OTHERS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,7 @@ def find_layout(path: str | Path) -> Layout:
         if place.is_dir():
             return _collect("folder", place, _walk(place), place)
         if place.exists():
+            _require_file(place)
             shard = Shard(place.name, place, known_format(place.name))
             return Layout("file", place.parent, (shard,), 0)
     except OSError as exc:
@@ -75,17 +84,31 @@ def _collect(kind: Kind, root: Path, found: Iterable[Path], asked: Path) -> Layo
     ignored = 0
     for name, path in files:
         recognised = extension_of(name)
-        if not path.is_file():
+        if path.is_dir():
             continue
         if recognised is None or _is_hidden(name):
-            ignored += 1
+            ignored += path.is_file()
             continue
+        _require_file(path)
         shards.append(Shard(name, path, recognised[0]))
     if not shards:
         known = ", ".join(sorted(_extensions()))
         raise CorpusError(f"{asked}: no dataset files in it; looked for {known}")
     _refuse_mixture(asked, shards)
     return Layout(kind, root, tuple(shards), ignored)
+
+
+def _require_file(path: Path) -> None:
+    """Raise for a pipe, a socket, a device: it would hang, and cannot be read again and again."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise CorpusError(
+            f"{path}: a link to a file that is not there; fetch the file, or remove the link"
+        ) from None
+    if not stat.S_ISREG(mode):
+        kind = next((word for is_kind, word in _OTHERS if is_kind(mode)), "not a file")
+        raise CorpusError(f"{path}: {kind}, not a file; write its content to a file first")
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -183,11 +183,11 @@ def _write_shard(shard: Shard, rows: Rows, target: Path) -> Iterator[int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from puzzlemark.corpora.formats.parquet import writer_options
+    from puzzlemark.corpora.parquet_settings import writer_options
 
     row = 0
     with pq.ParquetFile(shard.path) as file:
-        options = writer_options(file, frozenset())
+        options = writer_options(shard.path, file, frozenset())
         with pq.ParquetWriter(target, file.schema_arrow, **options) as writer:
             for group in range(file.num_row_groups):
                 size = file.metadata.row_group(group).num_rows

@@ -85,7 +85,8 @@ def decode(batch: Batch) -> list[Record]:
                 f"{batch.shard}:{number}: no field {code!r} (it has {fields}); pass --code-column"
             )
         if batch.columns.id is not None and isinstance(record.get(batch.columns.id), float):
-            record = json.loads(line)  # orjson reads an integer beyond 64 bits as a float
+            # orjson reads an integer beyond 64 bits as a float
+            record = _decode_leniently(line.removeprefix(_BOM), f"{batch.shard}:{number}")
         records.append(record)
     return records
 
@@ -194,7 +195,11 @@ def _decode_leniently(line: bytes, where: str) -> Any:
         raise CorpusError(
             f"{where}: not valid UTF-8 at byte {exc.start}; convert the file"
         ) from exc
-    except (ValueError, RecursionError) as exc:
+    except RecursionError as exc:
+        raise CorpusError(
+            f"{where}: nested too deep, about 1,000 levels are read; flatten or remove the record"
+        ) from exc
+    except ValueError as exc:
         raise CorpusError(f"{where}: not a JSON object ({exc}); repair or remove the line") from exc
 
 

@@ -1,5 +1,6 @@
 """Parquet: the same schema, row groups, compression and encodings, one row group in memory."""
 
+import math
 from collections.abc import Generator, Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.derived import CellChange, NewValue, edit_text, text_of
+from puzzlemark.corpora.derived import CellChange, NewValue, computable, edit_text, text_of
+from puzzlemark.corpora.parquet_settings import footer_entries, writer_options
 from puzzlemark.corpora.records import BATCH_BYTES, BATCH_RECORDS, Batch, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Reviser
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
 
 EXTENSIONS = (".parquet", ".pq")
+
+PIECE_BYTES = 1 << 30  # a column of texts in one piece holds two gigabytes at most
 
 
 def head(shard: Shard) -> Record | None:
@@ -57,7 +61,7 @@ def batches(
                 for first, table in _slices(file, group, names):
                     chosen = choose_rows(rows, row + first, table.num_rows)
                     if len(chosen):
-                        payload = _pack(table if rows is None else table.take(pa.array(chosen)))
+                        payload = _pack(table if rows is None else _take(table, chosen.tolist()))
                         numbers = chosen + row + first
                         yield Batch(
                             "parquet", shard.name, start, numbers, None, payload, columns, language
@@ -86,59 +90,29 @@ def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iter
     row = start
     with _open(shard) as file:
         _require(reviser.columns, file.schema_arrow, shard)
-        options = writer_options(file, {reviser.columns.code, *reviser.derivations})
+        changing = {reviser.columns.code, *computable(reviser.derivations)}
+        options = writer_options(shard.path, file, changing)
         with pq.ParquetWriter(target, file.schema_arrow, **options) as writer:
             for group in range(file.num_row_groups):
                 with _reading(shard):
                     table = file.read_row_group(group, use_threads=False)
-                revised = _revise_table(table, row, start, reviser, shard)
-                writer.write_table(revised, row_group_size=max(1, table.num_rows))
                 size = table.num_rows
-                del table, revised
+                plain = _decode_dictionaries(table, changing)
+                revised = _revise_table(plain, row, start, reviser, shard)
+                laid_out = _lay_out(revised, table.schema, table.nbytes)
+                writer.write_table(laid_out, row_group_size=max(1, size))
+                del table, plain, revised, laid_out
                 _release_memory()
                 row += size
                 yield size
-
-
-def writer_options(file: Any, changing: Set[str]) -> dict[str, Any]:
-    """The writer's settings that made this file, as far as its footer tells them."""
-    metadata = file.metadata
-    options: dict[str, Any] = {
-        "version": metadata.format_version,
-        "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
-    }
-    if not metadata.num_row_groups:
-        return options
-    group = metadata.row_group(0)
-    chunks = [group.column(at) for at in range(group.num_columns)]
-    sorted_by = {chunks[key.column_index].path_in_schema for key in group.sorting_columns}
-    encodings = {chunk.path_in_schema: _plain_encoding(chunk) for chunk in chunks}
-    return options | {
-        "compression": {c.path_in_schema: _codec(c.compression) for c in chunks},
-        "use_dictionary": [c.path_in_schema for c in chunks if c.has_dictionary_page] or False,
-        "column_encoding": {path: name for path, name in encodings.items() if name} or None,
-        "write_statistics": [c.path_in_schema for c in chunks if c.is_stats_set] or False,
-        "write_page_index": any(chunk.has_offset_index for chunk in chunks),
-        "use_deprecated_int96_timestamps": any(c.physical_type == "INT96" for c in chunks),
-        "use_compliant_nested_type": not any(".list.item" in c.path_in_schema for c in chunks),
-        "sorting_columns": None if sorted_by & changing else group.sorting_columns or None,
-    }
-
-
-def _codec(name: str) -> str:
-    return "NONE" if name == "UNCOMPRESSED" else name
-
-
-def _plain_encoding(chunk: Any) -> str | None:
-    special = [name for name in chunk.encodings if name.startswith(("DELTA_", "BYTE_STREAM_SPLIT"))]
-    return None if chunk.has_dictionary_page or not special else str(special[0])
+            writer.add_key_value_metadata(footer_entries(file))
 
 
 def _revise_table(table: Any, row: int, start: int, reviser: Reviser, shard: Shard) -> Any:
     wanted = reviser.rows_in(row, row + table.num_rows)
     if not wanted:
         return table
-    records = table.take(pa.array([changed - row for changed in wanted])).to_pylist()
+    records = _take(table, [changed - row for changed in wanted]).to_pylist()
     cells: dict[str, dict[int, Any]] = {}
     for changed, record in zip(wanted, records, strict=True):
         revision = reviser.revise(changed, record, f"{shard.name}: row {changed - start}")
@@ -168,9 +142,6 @@ def _like(old: Any, new: bytes) -> str | bytes:
 
 
 def _replace(column: Any, values: Mapping[int, Any], kind: Any) -> Any:
-    if pa.types.is_dictionary(kind):
-        plain = _replace(column.cast(kind.value_type), values, kind.value_type)
-        return plain.combine_chunks().dictionary_encode().cast(kind)
     fresh = pa.array(list(values.values()), kind)
     pieces: list[Any] = []
     at = 0
@@ -178,6 +149,32 @@ def _replace(column: Any, values: Mapping[int, Any], kind: Any) -> Any:
         pieces += (*column.slice(at, place - at).chunks, fresh.slice(nth, 1))
         at = place + 1
     return pa.chunked_array([*pieces, *column.slice(at).chunks], kind)
+
+
+def _decode_dictionaries(table: Any, changing: Set[str]) -> Any:
+    """The columns that may change as plain values, in every row group, edited or not."""
+    for at, field in enumerate(table.schema):
+        if field.name in changing and pa.types.is_dictionary(field.type):
+            plain = field.with_type(field.type.value_type)
+            table = table.set_column(at, plain, table.column(at).cast(plain.type))
+    return table
+
+
+def _lay_out(table: Any, schema: Any, size: int) -> Any:
+    """The table in memory as its values alone determine it, whichever of its rows were edited.
+
+    pyarrow ends pages where pieces of a column end, and writes a dictionary as it finds it: pieces
+    around edited rows, or a dictionary in another order, would show which rows or groups changed.
+    """
+    rows = max(1, math.ceil(table.num_rows / math.ceil(max(1, size) / PIECE_BYTES)))
+    for at, field in enumerate(schema):
+        column = table.column(at)
+        starts = range(0, table.num_rows, rows)
+        pieces = [column.slice(start, rows).combine_chunks() for start in starts]
+        if column.type != field.type:  # a dictionary in the order of its first use
+            pieces = [piece.dictionary_encode().cast(field.type) for piece in pieces]
+        table = table.set_column(at, field, pa.chunked_array(pieces, field.type))
+    return table
 
 
 def _slices(file: Any, group: int, names: list[str] | None) -> Iterator[tuple[int, Any]]:
@@ -193,6 +190,13 @@ def _slices(file: Any, group: int, names: list[str] | None) -> Iterator[tuple[in
     ):
         yield at, pa.Table.from_batches([batch])
         at += batch.num_rows
+
+
+def _take(table: Any, rows: list[int]) -> Any:
+    try:
+        return table.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # views of texts, which some writers declare
+        return pa.concat_tables([table.slice(row, 1) for row in rows])
 
 
 def _release_memory() -> None:
