@@ -1,20 +1,28 @@
+import base64
 import hashlib
+import uuid
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import (
     Change,
     NewValue,
     TextEdits,
+    change_cell,
     derive,
     infer,
     suggests_derivation,
 )
+from puzzlemark.corpora.kinds import PLACERS, VALUES
 from puzzlemark.corpora.records import Record
+from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit
 from tests.corpora.making import function, rename
 
@@ -69,7 +77,105 @@ def test_one_record_suffices_for_a_hash_and_a_copy_but_not_for_a_number() -> Non
 
 
 def test_a_number_that_agrees_by_accident_in_some_records_is_not_derived() -> None:
-    assert infer_cells([len(CODES[0]), len(CODES[1]), len(CODES[2]), 5]) is None
+    assert infer_cells([len(CODES[0]), len(CODES[1]), 5, 6]) is None
+
+
+def test_a_few_wrong_values_do_not_hide_a_derivation() -> None:
+    codes = [function(nth) for nth in range(20)]
+    sizes: list[Any] = [len(code) for code in codes]
+    digests = [hashlib.md5(code.encode()).hexdigest() for code in codes]  # noqa: S324
+    for wrong in range(10):
+        sizes[wrong], digests[wrong] = 5 + wrong, f"{wrong:032x}"
+        few = wrong < 9
+        assert infer_cells(sizes) == ("characters" if few else None)
+        assert infer_cells(digests) == "md5"
+
+
+def test_one_long_digest_that_fits_is_no_accident_but_a_short_one_may_be() -> None:
+    digests = [hashlib.sha1(code.encode()).hexdigest() for code in CODES]  # noqa: S324
+    others = ["0" * 39 + digit for digit in "123"]
+    assert infer_cells([digests[0], *others]) == "sha1"
+    assert infer_cells([digests[0][:8], *(other[-8:] for other in others)]) == "opaque"
+
+
+@pytest.mark.parametrize("length", [6, 7, 12, 16, 39, 40])
+@pytest.mark.parametrize("upper", [True, False])
+def test_shortened_digests_are_recognised(length: int, upper: bool) -> None:
+    digests = [hashlib.sha1(code.encode()).hexdigest()[:length] for code in CODES]  # noqa: S324
+    kind = "sha1, upper case" if upper else "sha1"
+    assert infer_cells([d.upper() if upper else d for d in digests]) == kind
+    cell = hashlib.sha1(b"aa = 1\nb = aa + 2\n").hexdigest()[:length]  # noqa: S324
+    new = hashlib.sha1(b"key_aa = 1\nb = key_aa + 2\n").hexdigest()[:length]  # noqa: S324
+    assert derive_rename("sha1", cell) == NewValue(cell, new)
+
+
+@pytest.mark.parametrize(
+    "algorithm", "md5 sha1 sha224 sha256 sha384 sha512 blake2b blake2s".split()
+)
+@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("url", [True, False])
+def test_digests_in_base64_are_recognised(algorithm: str, padded: bool, url: bool) -> None:
+    codes = [function(nth) for nth in range(30)]
+    raw = [hashlib.new(algorithm, code.encode()).digest() for code in codes]
+    spell = base64.urlsafe_b64encode if url else base64.b64encode
+    cells = [spell(digest).decode() for digest in raw]
+    cells = cells if padded else [cell.rstrip("=") for cell in cells]
+    rows = [{"code": code, "c": cell} for code, cell in zip(codes, cells, strict=True)]
+    assert infer(Sample(rows)) == {"c": f"{algorithm}, base64{'url' * url}"}
+
+
+def test_digests_as_bytes_and_of_what_the_code_was_before_are_recognised() -> None:
+    assert infer_cells([hashlib.sha256(c.encode()).digest() for c in CODES]) == "sha256, raw"
+    assert infer_cells([hashlib.sha256(c.encode()).digest()[:8] for c in CODES]) == "sha256, raw"
+    stripped = [hashlib.sha256(c.strip().encode()).hexdigest() for c in CODES]
+    assert infer_cells(stripped) == "sha256, stripped"
+    assert infer_cells([zlib.crc32(c.encode()) for c in CODES]) == "crc32 as a number"
+    short = [hashlib.blake2b(c.encode(), digest_size=16).hexdigest() for c in CODES]
+    assert infer_cells(short) == "blake2b-128"
+
+
+def salted(code: str) -> str:
+    return hashlib.sha256(b"salt" + code.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        salted,
+        lambda code: salted(code)[:8],
+        lambda code: salted(code).upper(),
+        lambda code: "sha256:" + salted(code),
+        lambda code: base64.b64encode(bytes.fromhex(salted(code))).decode(),
+        lambda code: bytes.fromhex(salted(code))[:12],
+        lambda code: str(uuid.uuid5(uuid.NAMESPACE_OID, code)),
+        lambda code: [*bytes.fromhex(salted(code))[:16]],
+    ],
+)
+def test_a_column_of_unknown_digests_is_named_opaque(spell: Any) -> None:
+    codes = [function(nth) for nth in range(40)]
+    rows = [{"code": code, "c": spell(code)} for code in codes]
+    assert infer(Sample(rows)) == {"c": "opaque"}
+    assert infer(Sample(rows, Columns("code", id="c"))) == {"c": "opaque"}
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda nth: salted(str(nth // 2)),  # two codes with one value: of something else
+        lambda nth: f"sample_{nth:012}",
+        lambda nth: f"{nth:08}",
+        lambda nth: f"2024-01-01T00:00:{nth:02}Z",
+        lambda nth: str(uuid.UUID(int=nth * 7919 << 80 | nth, version=4)),
+        lambda nth: salted(str(nth))[: 20 + nth % 3],
+        lambda nth: "train" if nth else "valid",
+        lambda nth: nth,
+        lambda nth: [1, 2, nth],
+        lambda nth: nth if nth > 90 else None,
+    ],
+)
+def test_ordinary_columns_are_not_opaque(spell: Any) -> None:
+    rows = [{"code": function(nth), "c": spell(nth)} for nth in range(40)]
+    assert infer(Sample(rows)) == {}
 
 
 def test_constant_small_numbers_are_not_taken_for_line_counts() -> None:
@@ -184,3 +290,45 @@ def test_inserted_code_needs_new_tokens_so_a_list_of_tokens_is_left() -> None:
     change = Change.of(b"a = 1\n", (Edit(6, b"", b"if False: pass\n"),))
     assert derive("tokens", ["a", "=", "1"], change) is None
     assert derive("copy", "a = 1\n", change) == TextEdits({0: change.edits})
+
+
+@pytest.mark.parametrize("kind", ["characters", "md5", "copy", "stripped copy"])
+def test_a_wrong_cell_that_holds_what_the_new_code_gives_stays_wrong_and_comes_back(
+    kind: str,
+) -> None:
+    code = "aa = 1\nb = aa + 2"
+    change = Change.of(code.encode(), rename(code, "aa", "key_aa"))
+    old, new = (made(kind, text.decode()) for text in (change.old, change.new))
+    outcome = derive(kind, new, change)
+    assert outcome is not None
+    assert change_cell(new, outcome) == old
+    undone = derive(kind, old, change.inverse())
+    assert undone is not None
+    assert change_cell(old, undone) == new
+
+
+def made(kind: str, code: str) -> Any:
+    return VALUES[kind](code) if kind in VALUES else code
+
+
+PIECES = st.sampled_from(["aa", "b", " ", "\n", "key_", "x = 1", "aa = 1", "key_aa = 1"])
+
+
+@given(
+    code=st.lists(PIECES, min_size=1, max_size=6).map("".join),
+    cell=st.lists(PIECES, max_size=8).map("".join) | st.integers(0, 40),
+    kind=st.sampled_from([*PLACERS, "characters", "words", "lines", "sha1"]),
+    listed=st.booleans(),
+)
+def test_every_cell_comes_back_when_the_change_is_undone(
+    code: str, cell: Any, kind: str, listed: bool
+) -> None:
+    change = Change.of(code.encode(), rename(code, "aa", "key_aa"))
+    cell = cell.split(" ") if listed and isinstance(cell, str) else cell
+    try:
+        outcome = derive(kind, cell, change)
+    except CorpusError:
+        return  # refused, so nothing is written
+    after = cell if outcome is None else change_cell(cell, outcome)
+    undone = derive(kind, after, change.inverse())
+    assert (after if undone is None else change_cell(after, undone)) == cell

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from puzzlemark.corpora.kinds import HASHES
+from puzzlemark.corpora.hashes import fitting_hashes, is_certain
 from puzzlemark.errors import UsageError
 
 CODE = ("code", "func_code_string", "whole_func_string", "original_string", "content", "text")
@@ -63,7 +63,7 @@ def _may_be_id(head: Mapping[str, Any], name: str, code: str) -> bool:
     if name not in head or not isinstance(text, str) or not isinstance(head[name], str):
         return name in head
     content = text.encode("utf-8", "replace").decode()  # without lone surrogates
-    return head[name] not in (compute(content) for compute in HASHES.values())
+    return not (is_certain(head[name]) and any(fitting_hashes(content, head[name])))
 
 
 def _listing(head: Mapping[str, Any]) -> str:

@@ -2,14 +2,17 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
 from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.kinds import HASHES, NUMBERS, PLACERS, VALUES, Text, Value
+from puzzlemark.corpora.hashes import fitting_hashes, is_certain, looks_opaque, shorten
+from puzzlemark.corpora.kinds import NUMBERS, PLACERS, VALUES, Text, Value
 from puzzlemark.corpora.records import Record
+from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit, apply_edits, in_order, invert_edits
 
 Derivations: TypeAlias = Mapping[str, str]  # column -> kind; plain JSON, for the manifest's header
@@ -17,6 +20,11 @@ Derivations: TypeAlias = Mapping[str, str]  # column -> kind; plain JSON, for th
 SAMPLE = 512
 KEPT = "kept as the id"  # computed from the code, but named by the user to identify records
 UNKNOWN = "unknown"  # the name says that it is derived, but no kind fits
+OPAQUE = "opaque"  # looks like a digest of something, but of nothing that we know
+NOT_COMPUTED = frozenset({KEPT, UNKNOWN, OPAQUE})
+# More cells than this share must fit. Cells that do not are met one by one, and stay as they are:
+# they did not follow from the code before, and so tell nothing of it now.
+MOST = 0.5
 # Values that agree by accident are common among small numbers.
 FEWEST_DISTINCT_NUMBERS = 3
 
@@ -34,7 +42,7 @@ _ABOUT_OTHERS = re.compile(
 
 def computable(derivations: Derivations) -> set[str]:
     """The columns that are recomputed, not only warned of."""
-    return {column for column, kind in derivations.items() if kind not in (KEPT, UNKNOWN)}
+    return {column for column, kind in derivations.items() if kind not in NOT_COMPUTED}
 
 
 class Sampled(Protocol):
@@ -58,7 +66,9 @@ def infer(corpus: Sampled) -> Derivations:
     others = dict.fromkeys(name for record in sample for name in record if name != code)
     kinds = ((name, _infer_kind(name, _pairs(sample, code, name))) for name in others)
     found = {name: kind for name, kind in kinds if kind is not None}
-    return {name: KEPT if name == corpus.columns.id else kind for name, kind in found.items()}
+    if corpus.columns.id in computable(found):
+        found[corpus.columns.id] = KEPT
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,10 @@ class Change:
         """The change that these edits make."""
         ordered = tuple(in_order(edits))
         return cls(code, apply_edits(code, ordered), ordered)
+
+    def inverse(self) -> "Change":
+        """The change that takes this one back."""
+        return Change(self.new, self.old, invert_edits(self.edits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +111,25 @@ CellChange: TypeAlias = TextEdits | NewValue
 def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
     """What the change of the code does to a cell; None when the cell did not follow from the code.
 
-    Whatever is returned, the inverse edits of the code give the old cell back.
+    Whatever is returned, deriving with the inverse change gives the old cell back. So a cell that
+    by accident holds what follows from the *new* code gets what follows from the old one: it was
+    wrong and stays wrong, and `revert` does not mistake it for one that was recomputed.
     """
+    outcome = _exchange(kind, cell, change)
+    after = cell if outcome is None else change_cell(cell, outcome)
+    undone = _exchange(kind, after, change.inverse())
+    if (after if undone is None else change_cell(after, undone)) == cell:
+        return outcome
+    raise CorpusError("its text could not be restored by revert; drop the column")
+
+
+def _exchange(kind: str, cell: Any, change: Change) -> CellChange | None:
+    return _follow(kind, cell, change) or _follow(kind, cell, change.inverse())
+
+
+def _follow(kind: str, cell: Any, change: Change) -> CellChange | None:
     if kind not in PLACERS:
-        old, new = (_value(kind, code, cell) for code in (change.old, change.new))
+        old, new = (value_of(kind, code, cell) for code in (change.old, change.new))
         return NewValue(old, new) if old is not None and new is not None and old == cell else None
     text = text_of(cell)
     if text is None or (moved := _move(kind, text, change.old, change.edits)) is None:
@@ -110,6 +139,22 @@ def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
     if back is None or edit_text(revised, back) != text:
         return None
     return TextEdits(moved)
+
+
+def change_cell(cell: Any, change: CellChange) -> Any:
+    """The cell after its change, in its own type."""
+    if isinstance(change, NewValue):
+        return change.new
+    text = text_of(cell)
+    assert text is not None
+    revised = edit_text(text, change.items)
+    if isinstance(revised, list):
+        return [_like(old, new) for old, new in zip(cell, revised, strict=True)]
+    return _like(cell, revised)
+
+
+def _like(old: Any, new: bytes) -> str | bytes:
+    return new if isinstance(old, bytes) else new.decode("utf-8", "surrogatepass")
 
 
 def text_of(cell: Any) -> Text | None:
@@ -158,17 +203,43 @@ def _infer_kind(name: str, pairs: Sequence[tuple[bytes, Any]]) -> str | None:
         return None
     shares = {kind: _share(kind, pairs) for kind in PLACERS}
     best = max(shares, key=lambda kind: shares[kind])
-    if shares[best] > 0.5:  # no accident; cells that do not fit are met one by one
+    if shares[best] > MOST:
         return best
     suggestive = suggests_derivation(name)
-    hashed = next((kind for kind in HASHES if _fits_all(kind, pairs)), None)
-    if hashed is not None:
-        return hashed
-    if suggestive or len({str(cell) for _, cell in pairs}) >= FEWEST_DISTINCT_NUMBERS:
-        counted = next((kind for kind in NUMBERS if _fits_all(kind, pairs)), None)
-        if counted is not None:
-            return counted
-    return UNKNOWN if suggestive else None
+    found = _infer_hash(pairs) or _infer_number(pairs, 1 if suggestive else FEWEST_DISTINCT_NUMBERS)
+    if found is not None:
+        return found
+    if suggestive:
+        return UNKNOWN
+    return OPAQUE if looks_opaque(pairs) else None
+
+
+def _infer_hash(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
+    """The digest that most cells are; or any, when they are too long to agree by accident."""
+    fitting: Counter[str] = Counter()
+    certain: set[str] = set()
+    for code, cell in pairs:
+        kinds = [*fitting_hashes(code.decode(), cell)]
+        fitting.update(kinds)
+        if kinds and is_certain(cell):
+            certain.update(kinds)
+    for kind, count in fitting.most_common(1):
+        if count > MOST * len(pairs) or kind in certain:
+            return kind
+    return None
+
+
+def _infer_number(pairs: Sequence[tuple[bytes, Any]], fewest_distinct: int) -> str | None:
+    """The number that most cells are, if they are no few numbers that agree by accident."""
+    fitting: dict[str, list[Any]] = {kind: [] for kind in NUMBERS}
+    for nth, (code, cell) in enumerate(pairs):
+        for kind in list(fitting):
+            if fits(kind, cell, code):
+                fitting[kind].append(cell)
+            elif nth + 1 - len(fitting[kind]) >= (1 - MOST) * len(pairs):
+                del fitting[kind]  # too many do not fit already
+    enough = {k: len(cells) for k, cells in fitting.items() if len(set(cells)) >= fewest_distinct}
+    return max(enough, key=lambda kind: enough[kind], default=None)
 
 
 def suggests_derivation(name: str) -> bool:
@@ -178,24 +249,27 @@ def suggests_derivation(name: str) -> bool:
 
 
 def _share(kind: str, pairs: Sequence[tuple[bytes, Any]]) -> float:
-    place = PLACERS[kind]
-    texts = ((code, text_of(cell)) for code, cell in pairs)
-    return sum(text is not None and place(code, text) is not None for code, text in texts) / len(
-        pairs
-    )
+    return sum(fits(kind, cell, code) for code, cell in pairs) / len(pairs)
 
 
-def _fits_all(kind: str, pairs: Sequence[tuple[bytes, Any]]) -> bool:
-    return all(_value(kind, code, cell) == cell for code, cell in pairs)
+def fits(kind: str, cell: Any, code: bytes) -> bool:
+    """Whether a cell follows from the code in this way."""
+    if kind in PLACERS:
+        text = text_of(cell)
+        return text is not None and PLACERS[kind](code, text) is not None
+    value = value_of(kind, code, cell)
+    return value is not None and bool(value == cell)
 
 
-def _value(kind: str, code: bytes, cell: Any) -> Value | None:
-    """What the cell should be, in the cell's own type; None when that type cannot hold it."""
-    if type(cell) not in (str, int, float):
+def value_of(kind: str, code: bytes, cell: Any) -> Value | None:
+    """What the cell should be, in its own type and length; None when it cannot hold that."""
+    if type(cell) not in (str, bytes, int, float):
         return None
     value = VALUES[kind](code.decode())
-    if isinstance(value, str) or isinstance(cell, str):
-        return value if isinstance(value, str) and isinstance(cell, str) else None
+    if isinstance(value, str | bytes):
+        return shorten(value, cell)
+    if isinstance(cell, str | bytes):
+        return None
     if isinstance(cell, float):
         return float(value)  # counts become floats where a table once had a gap
     return int(value) if value == int(value) else None

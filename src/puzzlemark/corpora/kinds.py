@@ -1,15 +1,18 @@
 """How a cell can follow from the code: where it repeats the code, or what it computes from it."""
 
-import hashlib
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
 
-Value: TypeAlias = int | float | str
+from puzzlemark.corpora.hashes import HASHES
+
+Value: TypeAlias = int | float | str | bytes
 Text: TypeAlias = bytes | list[bytes]  # a text cell, or a cell that lists tokens
 
 SHORTEST_PART = 12  # a shorter piece of the code may stand in it by accident
@@ -113,22 +116,6 @@ def _align(code: bytes, tokens: Sequence[bytes]) -> list[int] | None:
     return starts if any(tokens) else None
 
 
-def _hashes() -> dict[str, Callable[[str], Value]]:
-    def hexadecimal(name: str, *, upper: bool, header: bool = False) -> Callable[[str], Value]:
-        def compute(code: str) -> str:
-            content = code.encode()
-            start = b"blob %d\0" % len(content) if header else b""
-            found = hashlib.new(name, start + content, usedforsecurity=False).hexdigest()
-            return found.upper() if upper else found
-
-        return compute
-
-    names = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s")
-    lower = {name: hexadecimal(name, upper=False) for name in names}
-    upper = {f"{name}, upper case": hexadecimal(name, upper=True) for name in names}
-    return {**lower, **upper, "git blob": hexadecimal("sha1", upper=False, header=True)}
-
-
 def _mean(lengths: Sequence[int]) -> float:
     return sum(lengths) / len(lengths) if lengths else 0.0
 
@@ -137,7 +124,7 @@ def _line_lengths(code: str) -> list[int]:
     return [len(line) for line in code.splitlines()]
 
 
-COUNTS: dict[str, Callable[[str], Value]] = {
+COUNTS: dict[str, Callable[[str], int]] = {
     "characters": len,
     "bytes": lambda code: len(code.encode()),
     "lines": lambda code: len(code.splitlines()),
@@ -148,6 +135,8 @@ COUNTS: dict[str, Callable[[str], Value]] = {
     "word characters and signs": lambda code: len(re.findall(r"\w+|[^\w\s]", code)),
     "longest line": lambda code: max(_line_lengths(code), default=0),
     "characters without white space": lambda code: len("".join(code.split())),
+    "crc32 as a number": lambda code: zlib.crc32(code.encode()),
+    "adler32 as a number": lambda code: zlib.adler32(code.encode()),
 }
 FRACTIONS: dict[str, Callable[[str], float]] = {
     "mean line length": lambda code: _mean(_line_lengths(code)),
@@ -163,14 +152,14 @@ ROUNDINGS: dict[str, Callable[[float], float]] = {
 }
 
 
-def _fractions() -> dict[str, Callable[[str], Value]]:
+def _fractions() -> dict[str, Callable[[str], float]]:
+    cached = {name: lru_cache(maxsize=8)(compute) for name, compute in FRACTIONS.items()}
     return {
         name + rounding: lambda code, compute=compute, shorten=shorten: shorten(compute(code))  # type: ignore[misc]
-        for name, compute in FRACTIONS.items()
+        for name, compute in cached.items()
         for rounding, shorten in ROUNDINGS.items()
     }
 
 
-HASHES = _hashes()
-NUMBERS: dict[str, Callable[[str], Value]] = {**COUNTS, **_fractions()}
+NUMBERS: dict[str, Callable[[str], int | float]] = {**COUNTS, **_fractions()}
 VALUES: dict[str, Callable[[str], Value]] = {**HASHES, **NUMBERS}

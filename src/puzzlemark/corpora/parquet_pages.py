@@ -111,7 +111,7 @@ def _rows(body: bytes, size: int, codec: str, levels: int, values: int) -> int:
 
 
 def count_zeros(packed: bytes, width: int, values: int) -> int:
-    """How many of the first `values` numbers are 0, in Parquet's mixture of runs and bit packing."""
+    """How many of the first `values` numbers are 0, in Parquet's runs and packed bits."""
     zeros, at = 0, 0
     while values > 0:
         header, at = _varint(packed, at)
@@ -120,8 +120,8 @@ def count_zeros(packed: bytes, width: int, values: int) -> int:
             bits = np.unpackbits(
                 np.frombuffer(packed[at : at + length], np.uint8), bitorder="little"
             )
-            numbers = bits.reshape(-1, width).any(axis=1)[:values]
-            zeros += int(np.count_nonzero(~numbers))
+            numbers = bits.reshape(-1, width).max(axis=1)[:values]
+            zeros += int(np.count_nonzero(numbers == 0))
             taken = (header >> 1) * 8
         else:
             length = (width + 7) // 8

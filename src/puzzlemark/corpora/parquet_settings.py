@@ -117,7 +117,7 @@ def _chunking(metadata: Any) -> dict[str, int] | bool:
 
 
 def _bloom_filters(chunks: Iterable[Any]) -> dict[str, dict[str, Any]]:
-    """Filters as large as those of the file; their size is all that can be seen of their settings."""
+    """Filters as large as those of the file; nothing else of their settings can be seen."""
     found: dict[str, dict[str, Any]] = {}
     for chunk in chunks:
         if chunk.bloom_filter_offset is None:
@@ -136,7 +136,8 @@ def _data_pages(pages: Iterable[Page]) -> list[Page]:
 
 
 def _largest_group(metadata: Any) -> int:
-    return max(metadata.row_group(at).num_rows for at in range(metadata.num_row_groups))
+    sizes = (metadata.row_group(at).num_rows for at in range(metadata.num_row_groups))
+    return int(max(sizes))
 
 
 def _page_options(

@@ -9,6 +9,8 @@ from typing import Any
 from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import (
     KEPT,
+    NOT_COMPUTED,
+    OPAQUE,
     UNKNOWN,
     CellChange,
     Change,
@@ -16,6 +18,7 @@ from puzzlemark.corpora.derived import (
     TextEdits,
     derive,
 )
+from puzzlemark.corpora.hashes import fitting_hashes, is_certain
 from puzzlemark.corpora.kinds import PLACERS
 from puzzlemark.corpora.records import Record
 from puzzlemark.errors import CorpusError, EditMismatch
@@ -24,6 +27,11 @@ from puzzlemark.snippet import Edit
 CANNOT_RECOMPUTE = "its name says that it is derived from the code, but it cannot be recomputed"
 IS_THE_ID = "is computed from the code, but kept as the id; pass another --id-column"
 DID_NOT_MATCH = "did not match the code before, so it was left as it is"
+IS_OPAQUE = (
+    "looks like a digest of something we do not know; if it is computed from the code, it will "
+    "tell the marks: compute it again or drop it"
+)
+IS_OLD_DIGEST = "is still a digest of the old code; compute it again or drop it"
 HAS_OLD_CODE = "still contains the old code"
 HAS_OLD_LINE = "still contains a line of the old code"
 
@@ -82,7 +90,7 @@ class Reviser:
             raise EditMismatch(f"{where}: the code to change is not valid Unicode") from exc
         except EditMismatch as exc:
             raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
-        return self._derive(record, change)
+        return self._derive(record, change, where)
 
     def count(self, revision: Revision, refused: Iterable[str] = ()) -> None:
         """Tally a revision once written; `refused` are columns whose cells had to stay."""
@@ -91,7 +99,7 @@ class Reviser:
         self.stale.update(stale.items())
         self.recomputed.update(revision.cells.keys() - kept - {self.columns.code})
 
-    def _derive(self, record: Record, change: Change) -> Revision:
+    def _derive(self, record: Record, change: Change, where: str) -> Revision:
         cells: dict[str, CellChange] = {self.columns.code: TextEdits({0: change.edits})}
         settled = {self.columns.code}
         stale: dict[str, str] = {}
@@ -99,7 +107,10 @@ class Reviser:
             cell = record.get(column)
             if cell is None or column == self.columns.code:
                 continue
-            outcome = derive(kind, cell, change) if kind not in (KEPT, UNKNOWN) else None
+            try:
+                outcome = derive(kind, cell, change) if kind not in NOT_COMPUTED else None
+            except CorpusError as exc:
+                raise CorpusError(f"{where}: column {column!r}: {exc}") from exc
             if outcome is None:
                 if reason := _complaint(kind):
                     stale[column] = reason
@@ -112,8 +123,8 @@ class Reviser:
 
 
 def _complaint(kind: str) -> str | None:
-    if kind in (KEPT, UNKNOWN):
-        return IS_THE_ID if kind == KEPT else CANNOT_RECOMPUTE
+    if kind in NOT_COMPUTED:
+        return {KEPT: IS_THE_ID, UNKNOWN: CANNOT_RECOMPUTE, OPAQUE: IS_OPAQUE}[kind]
     # whether a text still shows the old code is seen in the text itself
     return None if kind in PLACERS and kind != "tokens" else DID_NOT_MATCH
 
@@ -136,7 +147,14 @@ def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:
             found[name] = HAS_OLD_CODE
         elif any(line in text for text in texts for line in telling):
             found[name] = HAS_OLD_LINE
+        elif is_digest(old, cell):
+            found[name] = IS_OLD_DIGEST
     return found
+
+
+def is_digest(code: str, cell: Any) -> bool:
+    """Whether a cell is certainly a digest of the code."""
+    return isinstance(cell, str | bytes) and is_certain(cell) and any(fitting_hashes(code, cell))
 
 
 def _texts(cell: Any) -> Iterator[str]:

@@ -136,8 +136,15 @@ def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, wher
 
 
 def _is_plain(revision: Revision) -> bool:
-    texts = (change for change in revision.cells.values() if isinstance(change, TextEdits))
-    return all(is_plain(e.new) for text in texts for edits in text.items.values() for e in edits)
+    for change in revision.cells.values():
+        if isinstance(change, TextEdits):
+            texts = [edit.new for edits in change.items.values() for edit in edits]
+        else:
+            values = (change.old, change.new)
+            texts = [value.encode() for value in values if isinstance(value, str)]
+        if not all(map(is_plain, texts)):
+            return False
+    return True
 
 
 def _patches(
@@ -147,8 +154,8 @@ def _patches(
     for column, change in revision.cells.items():
         start, end = members[column]
         if isinstance(change, NewValue):
-            fits = _spell_value(change.old) == line[start:end]
-            yield column, [((start, end), _spell_value(change.new))] if fits else None
+            fits = _spell_value(change.old, spelling) == line[start:end]
+            yield column, [((start, end), _spell_value(change.new, spelling))] if fits else None
             continue
         assert isinstance(change, TextEdits)
         items = find_strings(line, (start, end)) if line[start] == ord("[") else [(start, end)]
@@ -161,8 +168,8 @@ def _patches(
         )
 
 
-def _spell_value(value: Value) -> bytes:
-    return b'"%b"' % value.encode() if isinstance(value, str) else repr(value).encode()
+def _spell_value(value: Value, spelling: Spelling) -> bytes:
+    return b'"%b"' % spelling.spell(value) if isinstance(value, str) else repr(value).encode()
 
 
 def _patch(line: bytes, patches: Iterable[tuple[Span, bytes]]) -> bytes:

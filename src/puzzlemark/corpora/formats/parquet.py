@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.derived import CellChange, NewValue, computable, edit_text, text_of
+from puzzlemark.corpora.derived import change_cell, computable
 from puzzlemark.corpora.parquet_settings import footer_entries, writer_options
 from puzzlemark.corpora.records import BATCH_BYTES, BATCH_RECORDS, Batch, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Reviser
@@ -118,27 +118,12 @@ def _revise_table(table: Any, row: int, start: int, reviser: Reviser, shard: Sha
         revision = reviser.revise(changed, record, f"{shard.name}: row {changed - start}")
         reviser.count(revision)
         for column, change in revision.cells.items():
-            cells.setdefault(column, {})[changed - row] = _new_cell(record[column], change)
+            cells.setdefault(column, {})[changed - row] = change_cell(record[column], change)
     for column, values in cells.items():
         at = table.schema.get_field_index(column)
         field = table.schema.field(at)
         table = table.set_column(at, field, _replace(table.column(at), values, field.type))
     return table
-
-
-def _new_cell(cell: Any, change: CellChange) -> Any:
-    if isinstance(change, NewValue):
-        return change.new
-    text = text_of(cell)
-    assert text is not None
-    revised = edit_text(text, change.items)
-    if isinstance(revised, list):
-        return [_like(old, new) for old, new in zip(cell, revised, strict=True)]
-    return _like(cell, revised)
-
-
-def _like(old: Any, new: bytes) -> str | bytes:
-    return new if isinstance(old, bytes) else new.decode()
 
 
 def _replace(column: Any, values: Mapping[int, Any], kind: Any) -> Any:
