@@ -263,13 +263,11 @@ def fits(kind: str, cell: Any, code: bytes) -> bool:
 
 def value_of(kind: str, code: bytes, cell: Any) -> Value | None:
     """What the cell should be, in its own type and length; None when it cannot hold that."""
-    if type(cell) not in (str, bytes, int, float):
+    if type(cell) not in ((int, float) if kind in NUMBERS else (str, bytes)):
         return None
     value = VALUES[kind](code.decode())
     if isinstance(value, str | bytes):
         return shorten(value, cell)
-    if isinstance(cell, str | bytes):
-        return None
     if isinstance(cell, float):
         return float(value)  # counts become floats where a table once had a gap
     return int(value) if value == int(value) else None

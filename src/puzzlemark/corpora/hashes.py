@@ -18,7 +18,15 @@ SHORTEST = 6  # characters; of raw bytes 4
 CERTAIN = 12  # so many characters agree by no accident, not even once in a large dataset
 
 _LIBRARY = "md5 sha1 sha224 sha256 sha384 sha512 sha512_256 sha3_224 sha3_256 sha3_384 sha3_512"
-_LOOKS_SPELLED = re.compile(r"[0-9A-Za-z+/_-]{6,}={0,2}")
+LONGEST = 128
+_ALPHABETS = {
+    re.compile(r"[0-9]+"): ("", ", upper case"),
+    re.compile(r"[0-9a-f]+"): ("",),
+    re.compile(r"[0-9A-F]+"): (", upper case",),
+    re.compile(r"[0-9A-Za-z]+={0,2}"): (", base64", ", base64url"),
+    re.compile(r"[0-9A-Za-z+/]+={0,2}"): (", base64",),
+    re.compile(r"[0-9A-Za-z_-]+={0,2}"): (", base64url",),
+}
 
 
 def _named(name: str) -> Callable[[bytes], bytes]:
@@ -95,14 +103,23 @@ def shorten(digest: Spelled, cell: Any) -> Spelled | None:
 
 def fitting_hashes(code: str, cell: Any) -> Iterator[str]:
     """The kinds of digest of this code that the cell is."""
-    if isinstance(cell, str):
-        if len(cell) > 128 or not _LOOKS_SPELLED.fullmatch(cell):
-            return
-    elif not isinstance(cell, bytes) or len(cell) > 64:
-        return
-    for kind, compute in HASHES.items():
-        if shorten(compute(code), cell) == cell:
-            yield kind
+    for spelling in _possible_spellings(cell):
+        for source in SOURCES:
+            for algorithm in ALGORITHMS:
+                digest = SPELLINGS[spelling](_digest(algorithm, source, code))
+                if shorten(digest, cell) == cell:
+                    yield algorithm + source + spelling
+
+
+def _possible_spellings(cell: Any) -> tuple[str, ...]:
+    if isinstance(cell, bytes):
+        return (", raw",) if len(cell) <= LONGEST // 2 else ()
+    if not isinstance(cell, str) or not SHORTEST <= len(cell) <= LONGEST:
+        return ()
+    for pattern, spellings in _ALPHABETS.items():
+        if pattern.fullmatch(cell):
+            return spellings
+    return ()
 
 
 def is_certain(cell: Spelled) -> bool:
