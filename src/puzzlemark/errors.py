@@ -3,6 +3,7 @@
 PuzzleMarkError
 ├── UsageError              the call itself is wrong: an option, a name, a combination
 ├── CorpusError             a dataset cannot be read or written as asked
+├── NothingMarked           no record of a dataset can carry the mark
 ├── ManifestError           a manifest cannot be read, or is not the dataset's
 │   └── EditMismatch        the bytes to replace are not there
 ├── SecretError             the secret is missing, too short or unreadable
@@ -33,6 +34,10 @@ class UsageError(PuzzleMarkError):
 
 class CorpusError(PuzzleMarkError):
     """A dataset cannot be read or written as asked."""
+
+
+class NothingMarked(PuzzleMarkError):
+    """No record of a dataset can carry the mark, so nothing was written."""
 
 
 class ManifestError(PuzzleMarkError):

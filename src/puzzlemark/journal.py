@@ -7,7 +7,6 @@ what it has appended is on the disk, and a last line that was cut off never coun
 import json
 import os
 import stat
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.errors import PuzzleMarkError
-
-if sys.platform != "win32":
-    import fcntl
+from puzzlemark.files import lock_file, sync_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ def opened(path: Path, kind: Kind, header: Mapping[str, Any]) -> Iterator[Journa
     with FileIO(descriptor, "r+") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device may never end
             raise kind.error(f"{path}: not a file")
-        _lock(file, path, kind)
+        lock_file(file, kind.error(f"{path}: another run is writing it; wait for its end"))
         content = file.readall()
         journal = Journal(path, kind, file, whole_lines(content))
         if not journal.lines:
@@ -98,27 +95,7 @@ def _begin(journal: Journal, content: bytes, header: Mapping[str, Any]) -> None:
     journal.file.truncate(0)
     journal.append([header])
     journal.lines.append(first.rstrip(b"\n"))
-    _sync_folder(journal.path)
-
-
-def _lock(file: FileIO, path: Path, kind: Kind) -> None:
-    """Held until the file is closed, also by a process that dies."""
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as exc:
-        raise kind.error(f"{path}: another run is writing it; wait for its end") from exc
-
-
-def _sync_folder(path: Path) -> None:
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(journal.path.parent)
 
 
 def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.corpora.base import Rewritten
-from puzzlemark.corpora.writing import staged
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.staging import staged
 from tests.corpora.making import as_commoner, open_python, records, tree, write
 
 NAMES = ["a.jsonl", "a.jsonl.gz", "a.parquet"]

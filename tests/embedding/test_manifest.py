@@ -15,7 +15,7 @@ from puzzlemark.embedding.manifest import (
     Scheme,
     Shard,
     load_manifest,
-    save_manifest,
+    write_manifest,
 )
 from puzzlemark.errors import ManifestError
 from puzzlemark.snippet import Edit, apply_edits
@@ -64,21 +64,21 @@ def manifest() -> Manifest:
 
 @pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.gz"])
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, manifest: Manifest, name: str) -> None:
-    save_manifest(manifest, tmp_path / name)
+    write_manifest(manifest, tmp_path / name)
     assert load_manifest(tmp_path / name) == manifest
     assert [carrier.mark for carrier in manifest] == [MARK, MARK]
 
 
 @pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.gz"])
 def test_only_the_owner_can_read_it(tmp_path: Path, manifest: Manifest, name: str) -> None:
-    save_manifest(manifest, tmp_path / name)
+    write_manifest(manifest, tmp_path / name)
     assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_the_same_marks_give_the_same_bytes(tmp_path: Path, manifest: Manifest) -> None:
-    save_manifest(manifest, tmp_path / "a.gz")
-    save_manifest(manifest, tmp_path / "b.gz")
+    write_manifest(manifest, tmp_path / "a.gz")
+    write_manifest(manifest, tmp_path / "b.gz")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
@@ -94,7 +94,7 @@ def test_edits_are_a_mapping_over_the_marked_rows(manifest: Manifest) -> None:
 
 
 def save_text(path: Path, manifest: Manifest, change: tuple[str, str]) -> Path:
-    save_manifest(manifest, path)
+    write_manifest(manifest, path)
     text = path.read_text()
     assert change[0] in text
     path.write_text(text.replace(*change, 1))
@@ -147,7 +147,7 @@ def test_a_manifest_that_cannot_be_written_leaves_nothing(
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "occupied").touch()
     with pytest.raises(ManifestError, match="cannot write"):
-        save_manifest(manifest, tmp_path / "m")
+        write_manifest(manifest, tmp_path / "m")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 

@@ -163,6 +163,7 @@ def _mark(place: Path, mark: str, language: str, budget: Budget, say: Say) -> No
             marked,
             manifest,
             mark=mark,
+            policy="paper",
             order="dataset",  # the sample is shuffled, and anybody can make the same marks
             tau=budget.tau,
             min_rate=budget.rate,

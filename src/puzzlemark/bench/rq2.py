@@ -106,6 +106,7 @@ def _mark(folder: Path, mark: str, language: str, say: Say) -> None:
         target / "marked.jsonl.gz",
         target / "manifest.jsonl.gz",
         mark=mark,
+        policy="paper",
         secret_file=secret,
         overwrite=True,
     )

@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 
 from puzzlemark.corpora.base import Corpus
-from puzzlemark.corpora.writing import staged
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import measure
 from puzzlemark.features.table import FEATURES
 from puzzlemark.snippet import Snippet
+from puzzlemark.staging import staged
 from puzzlemark.syntax.tree import parse
 
 PROJECT_COLUMNS = ("repo", "repository_name", "repository", "project")
@@ -71,7 +71,7 @@ def draw(corpus: Corpus, wanted: Wanted, count_tokens: Callable[[str], int]) -> 
 def write_records(records: Sequence[dict[str, Any]], path: Path) -> None:
     """JSON lines, compressed, whole or not at all."""
     lines = b"".join(orjson.dumps(record) + b"\n" for record in records)
-    with staged(path) as place:
+    with staged(path, overwrite=True) as place:
         place.write_bytes(gzip.compress(lines, mtime=0))  # the same bytes at any time
 
 

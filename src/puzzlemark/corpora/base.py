@@ -14,9 +14,10 @@ from puzzlemark.corpora.formats.base import load_format
 from puzzlemark.corpora.records import Batch, Entry, Record, Rows
 from puzzlemark.corpora.revising import Reviser, Stale, refuse_rows_beyond
 from puzzlemark.corpora.shards import Layout, Shard, find_layout
-from puzzlemark.corpora.writing import refuse_output, staged
+from puzzlemark.corpora.writing import refuse_output
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.snippet import Edit, Snippet
+from puzzlemark.staging import staged
 
 __all__ = [
     "Batch",
@@ -70,6 +71,11 @@ class Corpus:
         """Its files, in order."""
         return self.layout.shards
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All that reading it looks at, which no output may touch."""
+        return self.layout.paths(self.path)
+
     def batches(self, rows: Rows | None = None) -> Iterator[Batch]:
         """Stream the dataset in order; with `rows`, sorted row numbers, only those records."""
         return self._stream(rows, whole=False)
@@ -117,20 +123,31 @@ class Corpus:
         the output gets its name; when it raises, nothing is left behind.
         """
         output = Path(output)
-        refuse_output(self.layout, self.path, output, overwrite=overwrite)
-        reviser = Reviser.of(self.columns, changes, derivations)
-        with staged(output) as place:
-            shards = tuple(self._write_shards(place, reviser, progress))
-            _align_times(place)
-            records = sum(shard.records for shard in shards)
-            refuse_rows_beyond(reviser, records, str(self.path))
-            result = _summarise(records, shards, reviser, self.layout.ignored)
+        refuse_output(self.layout, self.path, output)
+        with staged(output, overwrite=overwrite) as place:
+            result = self.write(place, changes, derivations, progress=progress)
             if digests:
                 written = self._at(place)
                 result = replace(result, input_digest=self.digest(), output_digest=written.digest())
             if check is not None:
                 check(result)
         return result
+
+    def write(
+        self,
+        place: Path,
+        changes: Mapping[int, tuple[Edit, ...]],
+        derivations: Derivations,
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> Rewritten:
+        """The same, to a place that is free; whoever calls puts it where it belongs."""
+        reviser = Reviser.of(self.columns, changes, derivations)
+        shards = tuple(self._write_shards(place, reviser, progress))
+        _align_times(place)
+        records = sum(shard.records for shard in shards)
+        refuse_rows_beyond(reviser, records, str(self.path))
+        return _summarise(records, shards, reviser, self.layout.ignored)
 
     def _stream(self, rows: Rows | None, *, whole: bool) -> Iterator[Batch]:
         start = 0

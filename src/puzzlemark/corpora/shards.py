@@ -40,6 +40,15 @@ class Layout:
     shards: tuple[Shard, ...]
     ignored: int  # other files in the folder
 
+    def paths(self, asked: Path) -> tuple[Path, ...]:
+        """All that reading the dataset looks at: its files, and the folder that it looks into.
+
+        A glob such as `*.jsonl` does not look into the folders beside its files.
+        """
+        looks_inside = self.kind == "folder" or (self.kind == "glob" and "**" in asked.parts)
+        files = tuple(shard.path for shard in self.shards)
+        return (self.root, *files) if looks_inside else files
+
 
 def find_layout(path: str | Path) -> Layout:
     """The shards behind a path, in the order of their names."""
@@ -86,7 +95,7 @@ def _collect(kind: Kind, root: Path, found: Iterable[Path], asked: Path) -> Layo
         recognised = extension_of(name)
         if path.is_dir():
             continue
-        if recognised is None or _is_hidden(name):
+        if recognised is None or is_hidden(name):
             ignored += path.is_file()
             continue
         _require_file(path)
@@ -127,8 +136,8 @@ def _refuse_mixture(asked: Path, shards: list[Shard]) -> None:
         raise UsageError(f"{asked}: more than one format ({examples}); pass a glob for one of them")
 
 
-def _is_hidden(name: str) -> bool:
-    # `_SUCCESS`, `.cache/`: by custom not part of a dataset
+def is_hidden(name: str) -> bool:
+    """Whether a file is by custom not part of a dataset: `_SUCCESS`, `.cache/`."""
     return any(part.startswith((".", "_")) for part in name.split("/"))
 
 

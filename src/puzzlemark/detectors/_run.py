@@ -13,12 +13,13 @@ import orjson
 
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
-from puzzlemark.corpora.writing import staged
 from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Progress, Suspicion, load_detector, no_progress
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.provenance import PARSING, versions
+from puzzlemark.staging import staged
 
 __all__ = ["Detected", "Truth", "detect", "load_suspicion"]
 
@@ -91,37 +92,42 @@ def detect(
     reference = None if clean is None else open_corpus(clean, **columns)
     if detector.needs_clean and reference is None:
         raise UsageError(f"{detector.name} compares with clean records; pass --clean")
-    check_output(output, [corpus, *([reference] if reference else [])], overwrite=overwrite)
-    digest = _digest(corpus, progress)
-    if truth is not None and truth.digest != digest:
-        raise UsageError(f"{path}: the truth is about another dataset; pass the manifest of this")
-    clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
     root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
-    place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
-    _make(place)
-    with closing(make(workers)) as engine:
-        suspicion = detector.suspect(
-            corpus, clean=reference, engine=engine, progress=progress, cache=place
-        )
-    accuracy = None if truth is None else judge(suspicion, truth)
-    found = _summarise(corpus, output, detector, suspicion, digest, clean_digest, accuracy)
-    write_suspicion(found, progress)
+    check_output(output, root, corpus, reference)
+    with staged(output, overwrite=overwrite) as written:
+        digest = _digest(corpus, progress)
+        if truth is not None and truth.digest != digest:
+            raise UsageError(
+                f"{path}: the truth is about another dataset; pass the manifest of this"
+            )
+        clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
+        place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
+        _make(place)
+        with closing(make(workers)) as engine:
+            suspicion = detector.suspect(
+                corpus, clean=reference, engine=engine, progress=progress, cache=place
+            )
+        accuracy = None if truth is None else judge(suspicion, truth)
+        found = _summarise(corpus, output, detector, suspicion, digest, clean_digest, accuracy)
+        write_suspicion(found, written, progress)
     if cache is None:
         _forget(root, place)
     return found
 
 
-def check_output(output: Path, inputs: list[Corpus], *, overwrite: bool) -> None:
+def check_output(output: Path, cache: Path, corpus: Corpus, clean: Corpus | None) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: suspicion is written as Parquet; end the name in .parquet")
-    if output.resolve() in (shard.path.resolve() for each in inputs for shard in each.shards):
-        raise UsageError(f"{output}: would overwrite an input; choose another --output")
-    if output.is_dir() or (output.exists() and not overwrite):
-        raise UsageError(f"{output}: exists already; pass --force to replace it")
+    if output.is_dir():
+        raise UsageError(f"{output}: is a folder; name a file")
+    keep_apart(
+        {"--output": output, "--cache": cache},
+        {"INPUT": corpus.paths, "--clean": None if clean is None else clean.paths},
+    )
 
 
-def write_suspicion(found: Detected, progress: Progress = no_progress) -> None:
+def write_suspicion(found: Detected, place: Path, progress: Progress = no_progress) -> None:
     """Write id, row, flagged, score and reason of every record."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -138,10 +144,7 @@ def write_suspicion(found: Detected, progress: Progress = no_progress) -> None:
     )
     said = found.suspicion
     columns: tuple[Any, ...] = (said.ids, said.rows, said.flagged, said.scores, said.reasons)
-    with (
-        staged(Path(found.output)) as place,
-        pq.ParquetWriter(place, schema, compression="zstd") as writer,
-    ):
+    with pq.ParquetWriter(place, schema, compression="zstd") as writer:
         for start in range(0, max(1, len(said)), ROW_GROUP):
             arrays = [
                 pa.array(column[start : start + ROW_GROUP], kind, from_pandas=True)

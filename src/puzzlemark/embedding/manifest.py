@@ -4,7 +4,6 @@ One JSON object per line, gzip-compressed when the name ends in `.gz`: the heade
 line per carrier in dataset order. See docs/manifest.md for every field.
 """
 
-import errno
 import gzip
 import os
 from collections.abc import Iterator, Mapping
@@ -172,31 +171,13 @@ class Edits(Mapping[int, tuple[Edit, ...]]):
         return len(self._lines)
 
 
-def save_manifest(manifest: Manifest, path: Path) -> None:
-    """Write a manifest with mode 0600, under a temporary name first."""
-    prepare_manifest(manifest, path).replace(path)
-
-
-def prepare_manifest(manifest: Manifest, path: Path) -> Path:
-    """Write a manifest beside its place; renaming the returned file to `path` makes it final."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        partial.unlink(missing_ok=True)
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                _write_lines(manifest, path, file)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    except OSError as exc:
-        raise ManifestError(f"{path}: cannot write the manifest: {exc.strerror}") from exc
-    return partial
+def write_manifest(manifest: Manifest, path: Path) -> None:
+    """Write a manifest where no file is yet: on the disk when this ends, with mode 0600."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        _write_lines(manifest, path, file)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:

@@ -34,10 +34,13 @@ NOT_FOR_IT = "nothing in the snippet that the mark could use"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that decides the marks, beside the dataset and the secret; defaults are the paper's."""
+    """All that decides the marks, beside the dataset and the secret.
+
+    Defaults are the paper's, but for the policy: see docs/policies.md.
+    """
 
     watermark: Watermark
-    policy: Policy = "paper"
+    policy: Policy = "safe"
     order: Order = "keyed"
     tau: float = 0.35  # suitability quantile below which snippets carry nothing
     min_rate: float = 0.01  # shares of all records

@@ -5,9 +5,10 @@ from typing import Literal
 
 from puzzlemark.corpora.base import Rewritten, open_corpus
 from puzzlemark.embedding.manifest import load_manifest
-from puzzlemark.embedding.summary import Summary, rewrite, summarise
+from puzzlemark.embedding.summary import Summary, counting, summarise
 from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.errors import ManifestError
+from puzzlemark.files import keep_apart
 
 
 def apply(
@@ -63,14 +64,14 @@ def _replay(
             )
         assert written.output_digest == after.digest, "the replay differs from the plan"
 
-    written = rewrite(
-        corpus,
+    keep_apart({"--output": output}, {"INPUT": corpus.paths, "--manifest": manifest_path})
+    written = corpus.rewrite(
         output,
         manifest.edits(undo=action == "revert"),
         header.derived,
-        compare,
-        overwrite,
-        progress,
+        overwrite=overwrite,
+        progress=counting(progress),
+        check=compare,
         digests=True,
     )
     return summarise(action, corpus, output, manifest_path, header, written)

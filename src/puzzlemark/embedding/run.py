@@ -20,16 +20,19 @@ from puzzlemark.embedding.manifest import (
     Manifest,
     Scheme,
     Shard,
-    prepare_manifest,
+    write_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
-from puzzlemark.embedding.secret import Secret, find_secret
-from puzzlemark.embedding.summary import Summary, rewrite, summarise
+from puzzlemark.embedding.secret import Secret, find_secret, secret_path
+from puzzlemark.embedding.summary import Summary, counting, summarise
 from puzzlemark.embedding.survey import Progress, no_progress
+from puzzlemark.embedding.unmarked import refuse_no_marks, warn_of_missed_rate
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
+from puzzlemark.files import keep_apart
 from puzzlemark.provenance import versions
+from puzzlemark.staging import staged_together
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import Usual, Watermark, from_spec, named, to_settings
 
@@ -66,7 +69,7 @@ def embed(
     *,
     mark: str | None = None,
     watermark: str | Watermark | None = None,
-    policy: Policy = "paper",
+    policy: Policy = "safe",
     order: Order = "keyed",
     tau: float | None = None,
     min_rate: float | None = None,
@@ -99,6 +102,8 @@ def embed(
     )
     output = Path(output)
     manifest_path = Path(manifest or output.with_name(f"{output.name}.manifest.jsonl.gz"))
+    if secret_file is not None and order != "keyed":
+        raise UsageError("--order dataset uses no secret; leave out --secret-file")
     corpus = open_corpus(
         path,
         code_column=code_column,
@@ -106,19 +111,34 @@ def embed(
         language_column=language_column,
         language=language or choice.language,
     )
-    if manifest_path.exists() and not overwrite:
-        raise UsageError(f"{manifest_path} exists; a manifest is not replaced without --force")
-    refuse_output(corpus.layout, corpus.path, output, overwrite=overwrite)
-    secret = find_secret(secret_file) if order == "keyed" else None
-    with closing(make(workers)) as engine:
-        order_key = secret.derive("order") if secret else None
-        draw_key = secret.derive("draw") if secret else b""
-        planned = plan(
-            corpus, settings, engine, order_key=order_key, draw_key=draw_key, progress=progress
-        )
-    return _write(
-        corpus, output, manifest_path, planned, settings, choice.name, secret, overwrite, progress
+    secret_place = secret_path(secret_file) if order == "keyed" else None
+    keep_apart(
+        {"--output": output, "--manifest": manifest_path},
+        {"INPUT": corpus.paths, "--secret-file" if secret_file else "the secret": secret_place},
     )
+    refuse_output(corpus.layout, corpus.path, output)
+    if manifest_path.is_dir():
+        raise UsageError(f"{manifest_path}: is a folder; name a file for the manifest")
+    # the manifest first: marks without it are lost to their owner
+    with staged_together((manifest_path, output), overwrite=overwrite) as (record, dataset):
+        secret = find_secret(secret_file) if order == "keyed" else None
+        with closing(make(workers)) as engine:
+            planned = plan(
+                corpus,
+                settings,
+                engine,
+                order_key=secret.derive("order") if secret else None,
+                draw_key=secret.derive("draw") if secret else b"",
+                progress=progress,
+            )
+        refuse_no_marks(corpus.path, planned, settings, choice.name)
+        derived = infer(corpus)
+        edits = Edits(planned.lines)
+        written = corpus.write(dataset, edits, derived, progress=counting(progress))
+        header = _header(corpus, settings, derived, planned, written, secret, choice.name)
+        write_manifest(Manifest(header, planned.lines), record)
+    warnings = warn_of_missed_rate(planned, settings)
+    return summarise("embed", corpus, output, manifest_path, header, written, warnings)
 
 
 def settle(
@@ -132,38 +152,6 @@ def settle(
         least if min_rate is None else min_rate,
         most if max_rate is None else max_rate,
     )
-
-
-def _write(
-    corpus: Corpus,
-    output: Path,
-    manifest_path: Path,
-    planned: Plan,
-    settings: Settings,
-    mark_name: str | None,
-    secret: Secret | None,
-    overwrite: bool,
-    progress: Progress,
-) -> Summary:
-    derived = infer(corpus)
-    prepared: list[tuple[Header, Path]] = []
-
-    def prepare(written: Rewritten) -> None:
-        # before the output gets its name: marks without their manifest are lost to their owner
-        header = _header(corpus, settings, derived, planned, written, secret, mark_name)
-        manifest = Manifest(header, planned.lines)
-        prepared.append((header, prepare_manifest(manifest, manifest_path)))
-
-    try:
-        edits = Edits(planned.lines)
-        written = rewrite(corpus, output, edits, derived, prepare, overwrite, progress)
-    except BaseException:
-        for _, partial in prepared:
-            partial.unlink(missing_ok=True)
-        raise
-    ((header, partial),) = prepared
-    partial.replace(manifest_path)
-    return summarise("embed", corpus, output, manifest_path, header, written)
 
 
 def _header(

@@ -13,12 +13,13 @@ import orjson
 from puzzlemark.carriers.selection import TAU, Selection, select
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest
-from puzzlemark.corpora.writing import staged
 from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES
+from puzzlemark.files import keep_apart
 from puzzlemark.provenance import versions
+from puzzlemark.staging import staged
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +69,7 @@ def score(
 ) -> Scored:
     """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`."""
     output = Path(output)
-    check_output(output, overwrite=overwrite)
+    check_output(output)
     corpus = open_corpus(
         path,
         code_column=code_column,
@@ -76,28 +77,28 @@ def score(
         language_column=language_column,
         language=language,
     )
-    if output.resolve() in (shard.path.resolve() for shard in corpus.shards):
-        raise UsageError(f"{output}: would overwrite the input; choose another --output")
-    with closing(make(workers)) as engine:
-        seen = survey(corpus, Look(), engine, progress)
-    selection = select(
-        seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
-    )
-    scored = _summarise(corpus, output, seen, selection)
-    write_scores(output, corpus, seen, scored, progress)
+    keep_apart({"--output": output}, {"INPUT": corpus.paths})
+    with staged(output, overwrite=overwrite) as place:
+        with closing(make(workers)) as engine:
+            seen = survey(corpus, Look(), engine, progress)
+        selection = select(
+            seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
+        )
+        scored = _summarise(corpus, output, seen, selection)
+        write_scores(place, corpus, seen, scored, progress)
     return scored
 
 
-def check_output(output: Path, *, overwrite: bool) -> None:
+def check_output(output: Path) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: scores are written as Parquet; end the name in .parquet")
-    if output.is_dir() or (output.exists() and not overwrite):
-        raise UsageError(f"{output}: exists already; pass --force to replace it")
+    if output.is_dir():
+        raise UsageError(f"{output}: is a folder; name a file")
 
 
 def write_scores(
-    output: Path, corpus: Corpus, seen: Survey, scored: Scored, progress: Progress = no_progress
+    place: Path, corpus: Corpus, seen: Survey, scored: Scored, progress: Progress = no_progress
 ) -> None:
     """Write row, id, the ten features, suitability, is_candidate and reason of every record."""
     import pyarrow as pa
@@ -105,7 +106,7 @@ def write_scores(
 
     schema = _schema().with_metadata({METADATA: _metadata(corpus, scored)})
     done = 0
-    with staged(output) as place, pq.ParquetWriter(place, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(place, schema, compression="zstd") as writer:
         for start, ids, reasons in _groups(corpus, seen):
             columns = _columns(seen, scored.selection, start, ids, reasons)
             arrays = [

@@ -42,6 +42,13 @@ def default_path() -> Path:
     return Path(base) / "puzzlemark" / "secret"
 
 
+def secret_path(path: Path | None = None) -> Path | None:
+    """The file that `find_secret` would read or make; None: the environment has the secret."""
+    if path is None and os.environ.get(VARIABLE):
+        return None
+    return path or default_path()
+
+
 def find_secret(path: Path | None = None) -> Secret:
     """The secret of a file, else of the environment, else of the default file.
 

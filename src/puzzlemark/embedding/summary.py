@@ -1,14 +1,13 @@
-"""Writing a dataset with edits, and what a run says of itself afterwards."""
+"""What a run says of itself, on the way and afterwards."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from puzzlemark.corpora.base import Corpus, Derivations, Rewritten
+from puzzlemark.corpora.base import Corpus, Rewritten
 from puzzlemark.embedding.manifest import Header
 from puzzlemark.embedding.survey import Progress
-from puzzlemark.snippet import Edit
 
 Action = Literal["embed", "apply", "revert"]
 
@@ -40,17 +39,8 @@ class Summary:
         return {**asdict(self), "rate": self.rate}
 
 
-def rewrite(
-    corpus: Corpus,
-    output: Path,
-    edits: Mapping[int, tuple[Edit, ...]],
-    derived: Derivations,
-    check: Callable[[Rewritten], None],
-    overwrite: bool,
-    progress: Progress,
-    digests: bool = False,
-) -> Rewritten:
-    """Write the dataset to its new place; `check` sees the result before it gets its name."""
+def counting(progress: Progress) -> Callable[[int], None]:
+    """Progress of writing, told by how many more records are written."""
     done = 0
 
     def advance(more: int) -> None:
@@ -58,15 +48,7 @@ def rewrite(
         done += more
         progress("writing", done, None)
 
-    return corpus.rewrite(
-        output,
-        edits,
-        derived,
-        overwrite=overwrite,
-        progress=advance,
-        check=check,
-        digests=digests,
-    )
+    return advance
 
 
 def summarise(
@@ -76,6 +58,7 @@ def summarise(
     manifest_path: Path,
     header: Header,
     written: Rewritten,
+    warnings: Sequence[str] = (),
 ) -> Summary:
     """A summary, from the manifest's header and what was written."""
     before, after = header.input.digest, header.output.digest
@@ -91,7 +74,7 @@ def summarise(
         header.counts,
         header.kept,
         dict(written.recomputed),
-        tuple(_warnings(written)),
+        (*warnings, *_warnings(written)),
         before,
         after,
     )

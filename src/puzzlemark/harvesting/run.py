@@ -9,6 +9,7 @@ from typing import Any
 
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.harvesting.functions import Crop, Origin, Record, Wanted, reap_all
 from puzzlemark.harvesting.idioms.base import load_idiom
 from puzzlemark.harvesting.sources import Choice, Source
@@ -90,7 +91,8 @@ def harvest_to(
 ) -> Harvested:
     """Harvest into a dataset: .jsonl, .jsonl.gz or .parquet, by the name of `output`."""
     output = Path(output)
-    check_output(output, overwrite=overwrite)
+    check_output(output)
+    keep_apart({"--output": output}, {"FOLDER_OR_ZIP": source})
     tally = Harvested(str(source), language, str(output))
     records = harvest(
         source,
@@ -102,7 +104,7 @@ def harvest_to(
         tally=tally,
         progress=progress,
     )
-    write_records(_at_least_one(records, tally), output)
+    write_records(_at_least_one(records, tally), output, overwrite=overwrite)
     return tally
 
 

@@ -7,26 +7,24 @@ from pathlib import Path
 import orjson
 
 from puzzlemark.corpora.lines import write_blocks
-from puzzlemark.corpora.writing import staged
 from puzzlemark.errors import UsageError
 from puzzlemark.harvesting.functions import FIELDS, Record
+from puzzlemark.staging import staged
 
 ROW_GROUP = 5_000
 
 
-def check_output(output: Path, *, overwrite: bool = False) -> None:
+def check_output(output: Path) -> None:
     """Refuse, before any work is done, what could not be written at its end."""
     _writer(output)
-    if output.exists() and not overwrite:
-        raise UsageError(f"{output}: exists already; pass --force to replace it")
     if output.is_dir():
         raise UsageError(f"{output}: is a folder; name a file")
 
 
-def write_records(records: Iterable[Record], output: Path) -> None:
+def write_records(records: Iterable[Record], output: Path, *, overwrite: bool = False) -> None:
     """Write the records in the format that the name of `output` ends in."""
     write = _writer(output)
-    with staged(output) as place:
+    with staged(output, overwrite=overwrite) as place:
         write(records, place)
 
 

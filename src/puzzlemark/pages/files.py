@@ -1,10 +1,10 @@
 """A page or picture as a file: there whole or not at all, and private where it must be."""
 
 import os
-import tempfile
 from pathlib import Path
 
-from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.errors import UsageError
+from puzzlemark.staging import staged
 
 PRIVATE = 0o600
 ORDINARY = 0o644
@@ -20,24 +20,9 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write the file; a private one can be read by its owner only, from its first byte on."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # a temporary file is made with mode 0600
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
+    mode = PRIVATE if private else ORDINARY
+    with staged(path, overwrite=True) as place:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as file:
             # a file name in a title may be bytes that are no text
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8", "replace"))
-            Path(name).chmod(PRIVATE if private else ORDINARY & ~_umask())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as exc:
-        raise CorpusError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+            file.write(text.encode("utf-8", "replace"))

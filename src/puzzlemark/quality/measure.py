@@ -8,6 +8,7 @@ from typing import Any
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.provenance import PARSING, versions
 from puzzlemark.quality.activation import find_activation
@@ -45,6 +46,8 @@ def measure(
         raise UsageError(f"{samples} samples; two or more can be compared")
     if window < 1:
         raise UsageError(f"a window of {window} tokens; one or more can be compared")
+    path = Path(output)
+    keep_apart({"--output": path, "its answers": answers_path(path)}, {"INPUT": corpus.paths})
     signature = bleu_signature()  # without sacrebleu nothing is asked
     report = progress or (lambda _stage, _done, _total: None)
     terms = Terms(samples, max_tokens, window, temperature, seed, prefix, longest)
@@ -56,7 +59,6 @@ def measure(
         "scorer": scorer.describe() if scorer is not None else None,
         "versions": versions("sacrebleu", *PARSING),
     }
-    path = Path(output)
     with opened(answers_path(path), header) as answers:
         _ask(model, held_out.samples, terms, answers, report)
         if scorer is not None:

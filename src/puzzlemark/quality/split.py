@@ -3,7 +3,6 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -15,8 +14,10 @@ from puzzlemark.corpora.base import Corpus, Shard
 from puzzlemark.corpora.formats.base import load_format
 from puzzlemark.corpora.lines import write_blocks
 from puzzlemark.corpora.records import Rows, choose_rows
-from puzzlemark.corpora.writing import refuse_output, staged
+from puzzlemark.corpora.writing import refuse_output
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import keep_apart
+from puzzlemark.staging import staged_together
 
 PROJECT = tuple(
     "repo repo_name repository repository_name repo_full_name project project_name "
@@ -65,20 +66,19 @@ def split(
     Which projects are held out depends on the seed and their names and sizes only.
     """
     train, test = Path(train), Path(test)
-    _refuse(corpus, train, test, overwrite)
+    _refuse(corpus, train, test)
     report = progress or (lambda _stage, _done, _total: None)
     column = find_project_column(corpus, project_column)
-    projects, codes = _survey(corpus, column, report)
-    held_out = choose_projects(Counter(projects), test_share, seed)
-    if not held_out:
-        raise CorpusError(
-            f"{corpus.path}: its records are all of one project; none can be held out"
-        )
-    is_test = np.fromiter((name in held_out for name in projects), bool, len(projects))
-    with ExitStack() as places:
-        for path, chosen in ((train, ~is_test), (test, is_test)):
-            rows = np.flatnonzero(chosen).astype(np.int64)
-            _write(corpus, rows, places.enter_context(staged(path)), report)
+    with staged_together((train, test), overwrite=overwrite) as places:
+        projects, codes = _survey(corpus, column, report)
+        held_out = choose_projects(Counter(projects), test_share, seed)
+        if not held_out:
+            raise CorpusError(
+                f"{corpus.path}: its records are all of one project; none can be held out"
+            )
+        is_test = np.fromiter((name in held_out for name in projects), bool, len(projects))
+        for place, chosen in zip(places, (~is_test, is_test), strict=True):
+            _write(corpus, np.flatnonzero(chosen).astype(np.int64), place, report)
     return Split(
         column=column,
         seed=seed,
@@ -125,12 +125,10 @@ def _draw(seed: int, name: str) -> bytes:
     return hashlib.blake2b(f"{seed}:{name}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _refuse(corpus: Corpus, train: Path, test: Path, overwrite: bool) -> None:
+def _refuse(corpus: Corpus, train: Path, test: Path) -> None:
+    keep_apart({"--train": train, "--test": test}, {"INPUT": corpus.paths})
     for path in (train, test):
-        refuse_output(corpus.layout, corpus.path, path, overwrite=overwrite)
-    one, other = train.resolve(), test.resolve()
-    if one == other or one in other.parents or other in one.parents:
-        raise UsageError(f"{train} and {test}: the two sides must lie apart")
+        refuse_output(corpus.layout, corpus.path, path)
     for shard in corpus.shards:
         if shard.format not in WRITERS:
             raise UsageError(f"{shard.name}: {shard.format} datasets cannot be split")

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import IO, Any
+from typing import Any
 
 from puzzlemark.errors import PuzzleMarkError
+from puzzlemark.files import lock_file
 
 FOLDER = "checkpoint"
 NAME = re.compile(r"step-(\d+)")
@@ -133,7 +134,7 @@ def alone(output: Path) -> Iterator[None]:
     lock = folder / "lock"
     try:
         with lock.open("w") as file:
-            _lock(file, output)
+            lock_file(file, TrainingError(f"{output}: another process is training in this folder"))
             try:
                 yield
             finally:
@@ -142,17 +143,6 @@ def alone(output: Path) -> Iterator[None]:
         for path in made:  # a training that did not begin leaves nothing behind
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
-
-
-def _lock(file: IO[str], output: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as exc:
-        raise TrainingError(f"{output}: another process is training in this folder") from exc
 
 
 def remove_checkpoints(output: Path) -> None:

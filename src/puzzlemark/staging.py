@@ -1,0 +1,304 @@
+"""Outputs appear whole or not at all, several of them together, also when a run is killed.
+
+Each output is written in a hidden folder beside its place, `.NAME.partial`, which one process at a
+time can hold. When all are written, the renames that are left are noted in the folder of the last
+output, and then done, first output first. So a run that is killed
+
+- before the note has changed nothing, and the next run to an output of it removes what it left;
+- after the note is completed by the next run to an output of it.
+
+Until then no output stands in its place before those that come earlier. See
+docs/decisions/0007-outputs-are-put-in-place-together.md.
+"""
+
+import errno
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+
+from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import lock_file, staging_folder, sync_folder
+
+LOCK, NOTE = "lock", "renames.json"
+OURS = b"PuzzleMark writes here; what is left of a run is removed by the next one\n"
+
+
+@contextmanager
+def staged(output: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A path to write to that becomes `output` when the block ends well, and vanishes otherwise."""
+    with staged_together((output,), overwrite=overwrite) as (place,):
+        yield place
+
+
+@contextmanager
+def staged_together(
+    outputs: Sequence[Path], *, overwrite: bool = False
+) -> Iterator[tuple[Path, ...]]:
+    """The same for several outputs, which get their names in this order or not at all.
+
+    Nobody else can write any of them meanwhile. What exists is refused unless `overwrite`.
+    """
+    last = staging_folder(outputs[-1])
+    with ExitStack() as held:
+        stagings = [held.enter_context(_held(each, last / NOTE, overwrite)) for each in outputs]
+        try:
+            yield tuple(each.place for each in stagings)
+            _put_in_place(stagings)
+        except OSError as exc:
+            raise CorpusError(f"{_blamed(stagings, exc)}: {_explain(exc)}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class _Staging:
+    """The hidden folder of one output, held by this process."""
+
+    asked: Path  # as the user spelled it
+    output: Path
+    folder: Path
+    run: str  # tells this run's files from those of any other
+
+    @property
+    def place(self) -> Path:
+        return self.folder / self.run / self.output.name
+
+    @property
+    def replaced(self) -> Path:
+        return self.folder / f"{self.run}.replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rename:
+    """One step of putting outputs in place."""
+
+    place: Path
+    replaced: Path  # where the old one waits until all new ones are in place
+    output: Path
+
+
+@contextmanager
+def _held(asked: Path, note: Path, overwrite: bool) -> Iterator[_Staging]:
+    """Lock the output, finish or remove what a killed run left, and make a place to write to."""
+    output = asked.absolute()
+    staging = _Staging(asked, output, staging_folder(output), secrets.token_hex(8))
+    try:
+        made = _make_parents(output.parent)
+        try:
+            with _locked(staging.folder, asked) as file:
+                was_completed = _recover(staging, file)
+                if _exists(output) and not overwrite:
+                    raise UsageError(_already_there(asked, was_completed))
+                _claim(file, note)
+                staging.place.parent.mkdir()
+                yield staging
+        finally:
+            for folder in made:  # deepest first; one that is used by now stays
+                with suppress(OSError):
+                    folder.rmdir()
+    except OSError as exc:
+        raise CorpusError(f"{asked}: {_explain(exc)}") from exc
+
+
+@contextmanager
+def _locked(folder: Path, asked: Path) -> Iterator[FileIO]:
+    """Hold a hidden folder. It goes in the end, unless its note says that it is still needed."""
+    refusal = CorpusError(
+        f"{asked}: another run is writing it; wait for its end, or choose another --output"
+    )
+    while True:
+        _make_hidden(folder)
+        try:
+            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:  # its run has just ended, and took the folder away
+            continue
+        with FileIO(descriptor, "r+") as file:
+            lock_file(file, refusal)
+            if not _is_still_there(folder / LOCK, file):
+                continue
+            if file.read(len(OURS)) != OURS and {path.name for path in folder.iterdir()} != {LOCK}:
+                raise _not_ours(folder)
+            try:
+                yield file
+            finally:
+                if not _note_of(folder, file).exists():
+                    _remove(folder)
+            return
+
+
+def _make_hidden(folder: Path) -> None:
+    """Make the folder; one that is there must be ours."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError as exc:
+        raise _not_ours(folder) from exc
+    if folder.is_symlink() or (not (folder / LOCK).exists() and any(folder.iterdir())):
+        raise _not_ours(folder)
+
+
+def _claim(file: FileIO, note: Path) -> None:
+    """Say in the lock whose it is, and where the note will be that decides over this output."""
+    file.seek(0)
+    file.truncate()
+    file.write(OURS + os.fsencode(note))
+
+
+def _note_of(folder: Path, file: FileIO) -> Path:
+    """Where the lock of a folder says that the note is; its run may have died before it said so."""
+    file.seek(len(OURS))
+    return Path(os.fsdecode(file.readall()) or folder / NOTE)
+
+
+def _recover(staging: _Staging, file: FileIO) -> bool:
+    """Finish what a killed run had noted, else remove what it left; whether it was finished."""
+    folder, output = staging.folder, staging.output
+    note = _note_of(folder, file)
+    was_noted = note.exists()
+    if was_noted and note.parent == folder:
+        _finish(note)
+    elif was_noted:
+        with _locked(note.parent, staging.asked):
+            _finish(note)
+    for old in folder.glob("*.replaced"):
+        if not _exists(output):  # nor is the note: somebody moved the folder
+            old.rename(output)
+    _clear(folder)
+    return was_noted
+
+
+def _finish(note: Path) -> None:
+    _complete([_Rename(*map(Path, each)) for each in json.loads(note.read_text())])
+    note.unlink()
+
+
+def _put_in_place(stagings: Sequence[_Staging]) -> None:
+    renames = [_Rename(each.place, each.replaced, each.output) for each in stagings]
+    for each in renames:
+        _refuse(each)
+    note = stagings[-1].folder / NOTE
+    _write(note, renames)
+    try:
+        _complete(renames)
+    except BaseException:
+        if any(_exists(each.place) for each in renames):
+            _undo(renames)
+        note.unlink()
+        raise
+    note.unlink()
+
+
+def _complete(renames: Sequence[_Rename]) -> None:
+    """Do the renames that were not done yet; may be repeated after a kill at any point of it."""
+    several = len(renames) > 1
+    for each in reversed(renames):
+        # a file alone is replaced in one step; beside others it goes before they come, so that
+        # an old dataset never stands beside the new manifest
+        is_in_the_way = several or each.output.is_dir()
+        if is_in_the_way and _exists(each.place) and _exists(each.output):
+            each.output.rename(each.replaced)
+    for each in renames:
+        if _exists(each.place):
+            each.place.replace(each.output)
+            if several:
+                sync_folder(each.output.parent)
+
+
+def _undo(renames: Sequence[_Rename]) -> None:
+    for each in reversed(renames):
+        if not _exists(each.place):
+            each.output.rename(each.place)
+    for each in renames:
+        if _exists(each.replaced):
+            each.replaced.rename(each.output)
+
+
+def _write(note: Path, renames: Sequence[_Rename]) -> None:
+    lines = [[str(each.place), str(each.replaced), str(each.output)] for each in renames]
+    unfinished = note.with_suffix(".unfinished")
+    with unfinished.open("w") as file:
+        json.dump(lines, file)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(note)
+
+
+def _refuse(rename: _Rename) -> None:
+    """A file never takes the place of a folder, nor a folder that of a file."""
+    if not _exists(rename.place):
+        raise FileNotFoundError(errno.ENOENT, "nothing was made to put there", rename.place)
+    if rename.output.is_dir() and not rename.place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if rename.place.is_dir() and _exists(rename.output) and not rename.output.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a file")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that this process holds; its lock goes last."""
+    _clear(folder)
+    (folder / LOCK).unlink(missing_ok=True)
+    with suppress(OSError):  # the next one is in it already
+        folder.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != LOCK:
+            path.unlink(missing_ok=True)
+
+
+def _is_still_there(path: Path, file: FileIO) -> bool:
+    """Whether the locked file is the one at the path, not one that was removed meanwhile."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _blamed(stagings: Sequence[_Staging], exc: OSError) -> Path:
+    """The output whose writing failed, as far as the error says."""
+    for each in stagings:
+        if str(each.folder) in str(exc.filename):
+            return each.asked
+    return stagings[-1].asked
+
+
+def _explain(exc: OSError) -> str:
+    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        reason = "no space left on the disk; free some or choose another --output"
+    elif isinstance(exc, PermissionError):
+        reason = "permission denied; choose another --output"
+    else:
+        reason = f"cannot be written: {exc.strerror or exc}"
+    return f"{reason}; nothing was written"
+
+
+def _already_there(asked: Path, was_completed: bool) -> str:
+    if was_completed:
+        return (
+            f"{asked}: is complete: an earlier run was killed while it put its files in place, "
+            "and they are there now; pass --force to replace them"
+        )
+    return f"{asked}: already there; pass --force to replace it"
+
+
+def _not_ours(folder: Path) -> CorpusError:
+    return CorpusError(
+        f"{folder}: stands where the output would be written first, and PuzzleMark did not make "
+        "it; move it away or choose another --output"
+    )
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
