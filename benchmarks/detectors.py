@@ -22,6 +22,7 @@ import orjson
 
 from benchmarks.memory import family, proportional_size
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.detectors.base import load_detector
 
 SIZES = (10_000, 30_000, 90_000)
 
@@ -97,7 +98,10 @@ def read(path: str, language: str) -> list[bytes]:
 def run_detect(method: str, path: Path, options: argparse.Namespace) -> Cost:
     command = [sys.executable, "-m", "puzzlemark.cli", "detect", str(path), "--json"]
     command += ["--method", method, "--output", str(path.with_suffix(f".{method}.parquet"))]
-    command += ["--clean", str(path.with_name("clean.jsonl")), "--workers", str(options.workers)]
+    settings = dict(pair.split("=", 1) for pair in options.set)
+    if load_detector(method, settings).takes_clean:
+        command += ["--clean", str(path.with_name("clean.jsonl"))]
+    command += ["--workers", str(options.workers)]
     command += [word for pair in options.set for word in ("--set", pair)]
     before, start = os.times(), time.perf_counter()
     told = path.with_suffix(".json")

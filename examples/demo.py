@@ -19,12 +19,10 @@ from examples.story import CORPUS, FOLDER, console, harvest, say, step
 from puzzlemark.cli.base import progress
 from puzzlemark.features.table import FEATURES
 from puzzlemark.models.fetching.run import fetch
-from puzzlemark.pages.files import write_text
-from puzzlemark.pages.report import report_page
 from puzzlemark.training.loop import Moment
 from puzzlemark.training.run import train
 from puzzlemark.verification.probes import ProbeSet
-from puzzlemark.verification.report import build
+from puzzlemark.verification.report import build, save_report
 
 SHORT = FOLDER / "short.jsonl.gz"
 MARKED = FOLDER / "marked.jsonl.gz"
@@ -166,7 +164,7 @@ def ask(title: str, model: Path, probes: ProbeSet, prefix: str = "") -> pm.Run:
     say(f"[bold]{run.decision.word}[/]")
     say(run.decision.sentence)
     page = FOLDER / f"{prefix}report.html"
-    write_text(page, report_page(build(run)), private=True)
+    save_report(build(run), run.folder, page)
     say(f"-> {page}")
     return run
 

@@ -130,8 +130,8 @@ def _each(paths: Name | Iterable[Name] | None) -> Iterator[Name]:
 def _refuse(output: _Path, other: _Path, relation: str | None) -> None:
     if relation is not None:
         raise UsageError(
-            f"{output.name} {output.path} {relation} {other.name} {other.path}, which would be "
-            f"lost or mixed up with it; choose another path for {output.name}"
+            f"{output.name} {output.path} {relation} {other.name} {other.path}, and one of them "
+            f"could be lost; choose another path for {output.name}"
         )
 
 

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
 import typer
@@ -139,6 +140,36 @@ def progress(enabled: bool = True) -> Iterator[Report]:
 
     with bars:
         yield report
+
+
+def refuse_ignored(context: typer.Context, names: Iterable[str], because: str) -> None:
+    """Refuse options that were passed but would have no effect.
+
+    `refuse_ignored(context, ["pairs"], "the probes are made already")` raises "--pairs has no
+    effect here: the probes are made already; leave it out".
+    """
+    options = {option.name: option for option in context.command.params}
+    passed = [
+        options[name].opts[0] if options[name].opts[0].startswith("-") else name.upper()
+        for name in names
+        if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"
+    ]
+    if passed:
+        has, it = ("have", "them") if len(passed) > 1 else ("has", "it")
+        raise UsageError(f"{', '.join(passed)} {has} no effect here: {because}; leave {it} out")
+
+
+def paths_among(option: str, values: Mapping[str, str]) -> dict[str, Path]:
+    """The values of an option that are paths of something there: a model's folder, say."""
+    found = {f"{option} {name}": Path(value).expanduser() for name, value in values.items()}
+    return {name: path for name, path in found.items() if _is_there(path)}
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long to be a name, say
+        return False
 
 
 def print_json(result: Mapping[str, Any]) -> None:

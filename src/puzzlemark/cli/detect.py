@@ -16,6 +16,7 @@ from puzzlemark.cli.base import (
     LanguageColumn,
     Workers,
     output_console,
+    paths_among,
     print_json,
     progress,
 )
@@ -81,18 +82,30 @@ def run(
 
     puzzlemark detect marked.jsonl.gz --method concat --output suspicion.parquet
     """
+    from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.detectors._picture import score_picture
     from puzzlemark.detectors._run import detect
+    from puzzlemark.files import keep_apart
     from puzzlemark.pages.files import refuse_existing, write_text
 
     picture = picture or output.with_suffix(".svg")
+    settings = _read_settings(setting or [])
+    keep_apart(
+        {"--output": output, "--picture": picture, "--cache": cache},
+        {
+            "INPUT": dataset_paths(dataset),
+            "--clean": None if clean is None else dataset_paths(clean),
+            "--truth": truth,
+            **paths_among("--set", settings),
+        },
+    )
     refuse_existing(picture, overwrite=force)
     with progress(not as_json) as report:
         found = detect(
             dataset,
             output,
             method=method,
-            settings=_read_settings(setting or []),
+            settings=settings,
             clean=clean,
             truth=None if truth is None else _read_truth(truth),
             language=language,

@@ -45,8 +45,8 @@ def run(
     ] = None,
     policy: Annotated[
         Literal["paper", "safe"],
-        typer.Option(help="paper: parameters may be renamed. safe: nothing visible outside is."),
-    ] = "paper",
+        typer.Option(help="safe: nothing visible outside is renamed. paper: parameters may be."),
+    ] = "safe",
     order: Annotated[
         Literal["keyed", "dataset"],
         typer.Option(help="Walk carriers in secret order (keyed) or as they stand (dataset)."),
@@ -92,7 +92,7 @@ def run(
     The output is the same dataset: same records, order, fields, shards and compression. In the
     carriers of our marks one local variable is renamed to the concatenation of two others. The
     manifest is what lets you verify a model later, and take every mark out again; it is written
-    with mode 0600.
+    with mode 0600. When no record can carry the mark, nothing is written, and the error says why.
 
     [bold]Examples[/]
 

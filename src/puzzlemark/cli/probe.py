@@ -30,10 +30,16 @@ def run(
 
     Example: puzzlemark probe marked.jsonl.gz --manifest marks.jsonl.gz --output probes.jsonl
     """
+    from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.verification.probes import build_probes, save_probes
 
     probes = build_probes(dataset, manifest, pairs=pairs, seed=seed)
-    save_probes(probes, output, overwrite=force)
+    save_probes(
+        probes,
+        output,
+        overwrite=force,
+        sources={"INPUT": dataset_paths(dataset), "--manifest": manifest},
+    )
     header = probes.header
     if as_json:
         print_json({"output": str(output), "sha256": probes.digest, **header.model_dump()})

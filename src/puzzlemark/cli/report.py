@@ -33,16 +33,15 @@ def run(
 
     puzzlemark report run --output evidence.html --examples 20
     """
-    from puzzlemark.pages.files import refuse_existing, write_text
-    from puzzlemark.pages.report import report_page
-    from puzzlemark.verification.report import build
+    from puzzlemark.pages.files import refuse_existing
+    from puzzlemark.verification.report import build, save_report
     from puzzlemark.verification.run import load_run
 
     page = folder / "report.html" if output is None else output
     refuse_existing(page, overwrite=force)
     loaded = load_run(folder)
     report = build(loaded, examples=examples)
-    write_text(page, report_page(report), private=True)
+    save_report(report, loaded.folder, page)
     if as_json:
         told = loaded.verdict["verdict"]
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}

@@ -56,11 +56,14 @@ def run(
 
     puzzlemark score train.jsonl.gz --output features.parquet
     """
+    from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.scores import score
+    from puzzlemark.files import keep_apart
     from puzzlemark.pages.files import refuse_existing, write_text
     from puzzlemark.pages.suitability import suitability_picture
 
     picture = picture or output.with_suffix(".svg")
+    keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})
     refuse_existing(picture, overwrite=force)
     with progress(not as_json) as report:
         scored = score(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from puzzlemark.cli.base import AsJson, Force, output_console, print_json
+from puzzlemark.cli.base import AsJson, Force, output_console, print_json, refuse_ignored
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.showing import Showing, Shown
@@ -25,6 +25,7 @@ STYLES = {
 
 
 def run(
+    context: typer.Context,
     dataset: Annotated[
         str, typer.Argument(metavar="INPUT", help="The marked dataset, or the original.")
     ],
@@ -52,10 +53,15 @@ def run(
 
     puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz --html marks.html
     """
+    from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.showing import show
+    from puzzlemark.files import keep_apart
     from puzzlemark.pages.files import refuse_existing
 
-    if html is not None:
+    if html is None:
+        refuse_ignored(context, ["force"], "without --html nothing is written")
+    else:
+        keep_apart({"--html": html}, {"INPUT": dataset_paths(dataset), "--manifest": manifest})
         refuse_existing(html, overwrite=force)
     usual = ON_TERMINAL if html is None else ON_PAGE
     wanted = None if limit == 0 or (limit is None and ids) else limit or usual

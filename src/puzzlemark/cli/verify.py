@@ -1,6 +1,6 @@
 """`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,10 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from puzzlemark.cli.base import AsJson, output_console, print_json, progress
+from puzzlemark.cli.base import (
+    AsJson,
+    output_console,
+    paths_among,
+    print_json,
+    progress,
+    refuse_ignored,
+)
 from puzzlemark.cli.probe import Pairs, Seed
 from puzzlemark.errors import UsageError
 
+# options that have no effect when the probes are there, and when the answers are
+DRAWN = ("manifest", "pairs", "seed")
+FIXED = (
+    *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
+    *("max_tokens", "alpha", "pairs", "seed", "query_only", "count_only"),
+)
 WHEN_INTERRUPTED = "what was answered is kept; run the same command again to go on"
 
 if TYPE_CHECKING:
@@ -21,6 +34,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     dataset: Annotated[
         str | None, typer.Argument(metavar="[INPUT]", help="Make the probes from this dataset.")
     ] = None,
@@ -78,8 +92,12 @@ def run(
     if output is None:
         raise UsageError("say where the run goes: --output FOLDER")
     if test_only:
+        refuse_ignored(context, FIXED, "--test-only judges the run in the folder as it was asked")
         _print(judge(output), as_json)
         return
+    if probes is not None:
+        refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
+    _keep_apart(output, dataset, manifest, probes, model_args)
     terms = terms_for(
         paper=paper,
         sequential=sequential,
@@ -89,6 +107,7 @@ def run(
         seed=seed,
     )
     asked = _probes(probes, dataset, manifest, pairs, seed)
+    terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)
         return
@@ -99,6 +118,27 @@ def run(
         _print_asked(output, as_json)
     else:
         _print(judge(output), as_json)
+
+
+def _keep_apart(
+    output: Path, dataset: str | None, manifest: Path | None, probes: Path | None, model_args: str
+) -> None:
+    """A run's folder owns its own probes; nothing else that is read may be in it or around it."""
+    from puzzlemark.corpora.shards import dataset_paths
+    from puzzlemark.files import keep_apart
+    from puzzlemark.models.base import parse_model_args
+
+    own = output / "probes.jsonl"
+    is_own = probes is not None and own.exists() and probes.exists() and own.samefile(probes)
+    keep_apart(
+        {"--output": output},
+        {
+            "INPUT": None if dataset is None else dataset_paths(dataset),
+            "--manifest": manifest,
+            "--probes": None if is_own else probes,
+            **paths_among("--model-args", parse_model_args(model_args)),
+        },
+    )
 
 
 def _probes(

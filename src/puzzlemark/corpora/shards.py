@@ -70,6 +70,11 @@ def find_layout(path: str | Path) -> Layout:
     return _collect("glob", _fixed_folder(place), found, place)
 
 
+def dataset_paths(path: str | Path) -> tuple[Path, ...]:
+    """All that reading the dataset at a path looks at, which no output may touch."""
+    return find_layout(path).paths(Path(path))
+
+
 def extension_of(name: str) -> tuple[str, str] | None:
     """The format and extension of a file name: `"a.jsonl.gz" -> ("jsonl", ".jsonl.gz")`."""
     for extension, variant in _extensions().items():

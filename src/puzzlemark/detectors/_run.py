@@ -92,6 +92,8 @@ def detect(
     reference = None if clean is None else open_corpus(clean, **columns)
     if detector.needs_clean and reference is None:
         raise UsageError(f"{detector.name} compares with clean records; pass --clean")
+    if reference is not None and not detector.takes_clean:
+        raise UsageError(f"{detector.name} uses no clean records as it is set; leave out --clean")
     root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
     check_output(output, root, corpus, reference)
     with staged(output, overwrite=overwrite) as written:

@@ -30,6 +30,7 @@ class ActivationClustering(Encoding):
     """Flags a whole cluster. Another seed may flag another one: `details` compares several."""
 
     name: ClassVar[str] = "activation_clustering"
+    takes_clean: ClassVar[bool] = False
     components: int = 10
     seed: int = 0
     runs: int = 5  # with seeds from `seed` on; the first one flags

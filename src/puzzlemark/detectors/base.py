@@ -77,6 +77,11 @@ class Detector(Protocol):
         """Whether this configuration must have clean records to compare with (`--clean`)."""
         ...
 
+    @property
+    def takes_clean(self) -> bool:
+        """Whether clean records would make a difference; else they are refused."""
+        ...
+
     def suspect(
         self,
         corpus: Corpus,
@@ -109,6 +114,9 @@ def load_detector(method: str, settings: Mapping[str, Any] | None = None) -> Det
         except ValidationError as exc:
             told = exc.errors(include_url=False)[0]["msg"]
             raise UsageError(f"{method}: {name}={value!r}: {told}") from None
+    for name, other in getattr(kind, "instead", {}).items():
+        if {name, other} <= given.keys():
+            raise UsageError(f"{method}: {name} takes the place of {other}; leave one of them out")
     detector: Detector = kind(**given)
     return detector
 

@@ -40,6 +40,7 @@ class Concat:
     standing_out: float = 0.0  # flag only where the prefix or the position has such a z-score
     name: ClassVar[str] = "concat"
     needs_clean: ClassVar[bool] = False
+    takes_clean: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.standing_out < 0:

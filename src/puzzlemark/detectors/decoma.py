@@ -63,6 +63,11 @@ class DeCoMa:
         """Unless no clean samples are asked for."""
         return self.clean_samples > 0
 
+    @property
+    def takes_clean(self) -> bool:
+        """The same."""
+        return self.needs_clean
+
     def suspect(
         self,
         corpus: Corpus,

@@ -54,6 +54,8 @@ class KillBadCode:
     pieces: int = 32_000  # of the tokenizer that is trained, unless one is given
     tokenizer: Path | None = None
     seed: int = 0  # draws the clean records
+    takes_clean: ClassVar[bool] = True
+    instead: ClassVar[dict[str, str]] = {"tokenizer": "pieces"}
 
     def __post_init__(self) -> None:
         for setting in ("k", "tokens", "clean_samples"):

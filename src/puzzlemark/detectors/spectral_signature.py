@@ -29,6 +29,8 @@ class SpectralSignature(Encoding):
     name: ClassVar[str] = "spectral_signature"
     ratio: float = 0.05  # marked to unmarked snippets, as guessed; the paper's table used 0.05
     rate: float | None = None  # marked snippets of all, if known; it takes the ratio's place
+    takes_clean: ClassVar[bool] = False
+    instead: ClassVar[dict[str, str]] = {"rate": "ratio"}
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.ratio) and self.ratio > 0):

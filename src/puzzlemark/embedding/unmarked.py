@@ -66,11 +66,12 @@ def warn_of_missed_rate(planned: Plan, settings: Settings) -> list[str]:
     if marked >= least:
         return []
     reason, count = _reasons(planned)[0]
-    return [
+    told = (
         f"{marked:,} of {records:,} records could be marked ({marked / records:.2%}), fewer than "
         f"the {least:,} of --min-rate {settings.min_rate:g}; the main reason: {reason} "
         f"({count:,} records)"
-    ]
+    )
+    return [told]
 
 
 def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:

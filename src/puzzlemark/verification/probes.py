@@ -8,7 +8,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.showing import Shown, show
 from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.pages.files import write_text
 from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet
@@ -139,8 +140,19 @@ def _probe(watermark: Watermark, shown: Shown, seed: int) -> Probe | Refusal:
     return watermark.probe(tree, shown.mark, random.Random(f"{seed}:{shown.row}"))
 
 
-def save_probes(probes: ProbeSet, path: Path, *, overwrite: bool = False) -> None:
-    """Write the file, under a temporary name first; mode 0600, as a prompt shows its trigger."""
+def save_probes(
+    probes: ProbeSet,
+    path: Path,
+    *,
+    overwrite: bool = False,
+    sources: Mapping[str, Path | str | Iterable[Path]] | None = None,
+) -> None:
+    """Write the file, under a temporary name first; mode 0600, as a prompt shows its trigger.
+
+    `sources` are what the probes were made from, by what the user calls it: the file must not take
+    the place of the dataset or its manifest.
+    """
+    keep_apart({"--output": path}, sources or {})
     if path.exists() and not overwrite:
         raise UsageError(f"{path}: exists already; pass --force to replace it")
     write_text(path, probes.to_bytes().decode(), private=True)

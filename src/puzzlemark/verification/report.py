@@ -8,15 +8,26 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.files import keep_apart
 from puzzlemark.models.base import Answer, Failure
 from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
+from puzzlemark.pages.files import write_text
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
-from puzzlemark.pages.report import Example, Group, Panel, Report, Scored, Table, Test
+from puzzlemark.pages.report import (
+    Example,
+    Group,
+    Panel,
+    Report,
+    Scored,
+    Table,
+    Test,
+    report_page,
+)
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding
-from puzzlemark.verification.run import Run
+from puzzlemark.verification.run import FILES, Run
 from puzzlemark.verification.verdict import Verdict, decide, is_shown, stopping_point
 from puzzlemark.verification.wording import TESTS
 from puzzlemark.watermarks.base import Arm, Probe
@@ -62,6 +73,12 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         integrity=tuple(_integrity(run)),
         commands=tuple(_commands(run.folder)),
     )
+
+
+def save_report(report: Report, folder: Path, page: Path) -> None:
+    """Write the page of a run, private; it may lie in the run's folder, never over its files."""
+    keep_apart({"--output": page}, {"RUN": [folder / name for name in FILES]})
+    write_text(page, report_page(report), private=True)
 
 
 def _after_word(sentence: str) -> str:

@@ -25,6 +25,7 @@ from puzzlemark.watermarks.base import Arm, Probe
 
 FORMAT = "puzzlemark verdict"
 VERSION = 1
+FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json")  # what a run's folder consists of
 COLD = 0.2  # the same model hits about three times as often as at 1.0
 PAPER_TEMPERATURE = 1.0
 CHUNK = 10  # pairs that sequential mode asks before it looks again

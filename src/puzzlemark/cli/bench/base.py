@@ -1,12 +1,15 @@
 """What the experiments' commands share: datasets in, records and a page out."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import errors_console, output_console
+from puzzlemark.cli.base import errors_console, output_console, refuse_ignored
 from puzzlemark.errors import UsageError
+from puzzlemark.files import keep_apart
 
 GOES_ON = "what is finished is kept; the same command goes on"
 
@@ -17,15 +20,54 @@ Records = Annotated[
 Page = Annotated[Path | None, typer.Option(help="Write the page here, from the records.")]
 
 
-def given_corpora(
-    python: Path | None, java: Path | None, records: Path | None, page: Path | None
-) -> dict[str, Path]:
-    """The datasets by language; none is fine where a page is made from records."""
+ONLY_RUNNING = ("output", "marks", "base")  # options of a run, with no effect on a page alone
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user passed to an experiment."""
+
+    corpora: dict[str, Path]  # by language; none where a page is made from records
+    output: Path
+    base: Path | None
+    records: Path | None
+    page: Path | None
+
+    def check(self, context: typer.Context, *more: str) -> None:
+        """Refuse what would be ignored, and paths that are not apart."""
+        if self.page is not None and self.records is None:
+            raise UsageError("--page is written from --records; pass both")
+        if not self.corpora and self.page is None:
+            raise UsageError("pass a dataset (--python, --java), or --records and --page")
+        if not self.corpora:
+            because = "without a dataset nothing is run; the page is made from --records"
+            refuse_ignored(context, (*ONLY_RUNNING, *more), because)
+        keep_apart(
+            {
+                "--output": self.output if self.corpora else None,
+                "--records": self.records,
+                "--page": self.page,
+            },
+            {"--base": self.base, **{f"--{name}": path for name, path in self.corpora.items()}},
+        )
+
+
+def given_corpora(python: Path | None, java: Path | None) -> dict[str, Path]:
+    """The datasets by language."""
     corpora = {"python": python, "java": java}
-    given = {language: path for language, path in corpora.items() if path is not None}
-    if not given and (page is None or records is None):
-        raise UsageError("pass a dataset (--python, --java), or --records and --page")
-    return given
+    return {language: path for language, path in corpora.items() if path is not None}
+
+
+def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:
+    """Refuse marks that do not exist, or have no dataset of their language."""
+    from puzzlemark.watermarks.base import named
+
+    known = named()
+    for mark in marks:
+        if mark not in known:
+            raise UsageError(f"no mark {mark!r}; known: {', '.join(sorted(known))}")
+        if (language := known[mark].language) not in corpora:
+            raise UsageError(f"{mark} is for {language}; pass --{language} FILE, or leave it out")
 
 
 def say(text: str) -> None:

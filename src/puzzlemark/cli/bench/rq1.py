@@ -5,13 +5,24 @@ from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.bench.base import GOES_ON, Corpus, Page, Records, given_corpora, say, write_page
+from puzzlemark.cli.bench.base import (
+    GOES_ON,
+    Corpus,
+    Given,
+    Page,
+    Records,
+    given_corpora,
+    refuse_marks,
+    say,
+    write_page,
+)
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
 
 
 def run(
+    context: typer.Context,
     python: Corpus = None,
     java: Corpus = None,
     base: Annotated[
@@ -43,8 +54,10 @@ def run(
     from puzzlemark.bench import rq1, rq1_page
     from puzzlemark.bench.records import collect
 
-    given = given_corpora(python, java, records, page)
+    given = given_corpora(python, java)
+    Given(given, output, base, records, page).check(context, "budget", "side_by_side")
     if given:
+        refuse_marks(marks.split(","), given)
         if base is None:
             raise UsageError("--base is needed: the folder of a model to train")
         if budget not in rq1.BUDGETS:

@@ -5,14 +5,25 @@ from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import Workers
-from puzzlemark.cli.bench.base import GOES_ON, Corpus, Page, Records, given_corpora, say, write_page
+from puzzlemark.cli.base import Workers, refuse_ignored
+from puzzlemark.cli.bench.base import (
+    GOES_ON,
+    Corpus,
+    Given,
+    Page,
+    Records,
+    given_corpora,
+    refuse_marks,
+    say,
+    write_page,
+)
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
 
 
 def run(
+    context: typer.Context,
     python: Corpus = None,
     java: Corpus = None,
     output: Annotated[
@@ -45,8 +56,11 @@ def run(
     from puzzlemark.bench import rq2, rq2_page
     from puzzlemark.watermarks.base import named
 
-    given = given_corpora(python, java, records, page)
+    given = given_corpora(python, java)
+    running = ("methods", "size", "seed", "workers")
+    Given(given, output, base, records, page).check(context, *running)
     if given:
+        refuse_marks(marks.split(",") if marks else (), given)
         if size != "all" and not size.isdecimal():
             raise UsageError(f"--size {size}: pass a number of records, or all")
         plan = rq2.Plan(
@@ -55,6 +69,13 @@ def run(
             methods=tuple(methods.split(",")) if methods else rq2.METHODS,
             workers=workers,
         )
+        if unknown := sorted(set(plan.methods) - set(rq2.METHODS)):
+            raise UsageError(
+                f"no detector {', '.join(unknown)} in RQ2; known: {', '.join(rq2.METHODS)}"
+            )
+        if not set(plan.methods) & set(rq2.NEEDS_MODEL):
+            because = f"only {' and '.join(rq2.NEEDS_MODEL)} look into a model"
+            refuse_ignored(context, ["base"], because)
         rq2.run(
             output,
             given,

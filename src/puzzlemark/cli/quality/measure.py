@@ -14,8 +14,10 @@ from puzzlemark.cli.base import (
     Language,
     LanguageColumn,
     output_console,
+    paths_among,
     print_json,
     progress,
+    refuse_ignored,
 )
 
 WHEN_INTERRUPTED = "what was answered is kept; run the same command again to go on"
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     dataset: Dataset,
     model: Annotated[str, typer.Option(help="hf, openai, replay or scripted.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the numbers go: a .json.")],
@@ -58,8 +61,9 @@ def run(
     -o marked.json
     """
     from puzzlemark.corpora.base import open_corpus
+    from puzzlemark.files import keep_apart
     from puzzlemark.models.base import open_model, parse_model_args
-    from puzzlemark.quality.measure import measure
+    from puzzlemark.quality.measure import answers_path, measure
     from puzzlemark.quality.scoring import scorer_of
 
     corpus = open_corpus(
@@ -69,7 +73,15 @@ def run(
         language_column=language_column,
         language=language,
     )
-    opened = open_model(model, parse_model_args(model_args))
+    arguments = parse_model_args(model_args)
+    keep_apart(
+        {"--output": output, "its answers": answers_path(output)},
+        {"INPUT": corpus.paths, **paths_among("--model-args", arguments)},
+    )
+    opened = open_model(model, arguments)
+    scorer = scorer_of(opened) if loss else None
+    if loss and scorer is None:
+        refuse_ignored(context, ["loss"], f"the model {model} does not tell its loss")
     with progress(not as_json) as report:
         quality = measure(
             corpus,
@@ -81,7 +93,7 @@ def run(
             temperature=temperature,
             seed=seed,
             prefix=prefix,
-            scorer=scorer_of(opened) if loss else None,
+            scorer=scorer,
             progress=report,
         )
     if as_json:

@@ -17,6 +17,14 @@ Longer = Literal["cut", "skip"]
 Dtype = Literal["auto", "float32", "bfloat16"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
+# fields that have an effect beside some values of another one only
+ONLY_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "layers": ("part", ("top",)),
+    **dict.fromkeys(("rank", "alpha", "dropout", "targets"), ("part", ("lora",))),
+    "longer": ("batching", ("bucketed",)),
+    "threads": ("device", ("cpu", "auto")),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -77,6 +85,7 @@ def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     if changes.get("epochs") is not None and changes.get("steps") is not None:
         raise UsageError("pass either epochs or steps: each says when the training ends")
     ends = {name: None for name in ("epochs", "steps") if {"epochs", "steps"} & set(changes)}
+    _refuse_ignored({**asdict(recipe), **changes}, changes)
     try:
         # checked as a user's input: a recipe from Python or JSON may hold anything
         return TypeAdapter(Recipe).validate_python({**asdict(recipe), **ends, **changes})
@@ -84,6 +93,18 @@ def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
         first = exc.errors()[0]
         name = _option(str(first["loc"][0]))
         raise UsageError(f"{name} {first['input']!r}: {first['msg']}") from exc
+
+
+def _refuse_ignored(recipe: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Refuse fields that were set but have no effect beside the others."""
+    for name in changes:
+        where, values = ONLY_WITH.get(name, (name, (recipe[name],)))
+        if recipe[where] not in values:
+            needed = " or ".join(f"{_option(where)} {value}" for value in values)
+            raise UsageError(
+                f"{_option(name)} has no effect with {_option(where)} {recipe[where]}; "
+                f"leave it out, or pass {needed}"
+            )
 
 
 def _refuse(name: str, value: object, fits: bool, wanted: str) -> None:
