@@ -46,7 +46,10 @@ def staged_together(
     """
     last = staging_folder(outputs[-1])
     with ExitStack() as held:
-        stagings = [held.enter_context(_held(each, last / NOTE, overwrite)) for each in outputs]
+        stagings = [held.enter_context(_held(each, last / NOTE)) for each in outputs]
+        for each in stagings:
+            if _exists(each.output) and not overwrite:
+                raise UsageError(_already_there(each))
         try:
             yield tuple(each.place for each in stagings)
             _put_in_place(stagings)
@@ -62,6 +65,7 @@ class _Staging:
     output: Path
     folder: Path
     run: str  # tells this run's files from those of any other
+    completes: bool  # whether it was the first to find that a killed run had only to be completed
 
     @property
     def place(self) -> Path:
@@ -82,18 +86,16 @@ class _Rename:
 
 
 @contextmanager
-def _held(asked: Path, note: Path, overwrite: bool) -> Iterator[_Staging]:
+def _held(asked: Path, note: Path) -> Iterator[_Staging]:
     """Lock the output, finish or remove what a killed run left, and make a place to write to."""
-    output = asked.absolute()
-    staging = _Staging(asked, output, staging_folder(output), secrets.token_hex(8))
+    output, folder = asked.absolute(), staging_folder(asked)
     try:
         made = _make_parents(output.parent)
         try:
-            with _locked(staging.folder, asked) as file:
-                was_completed = _recover(staging, file)
-                if _exists(output) and not overwrite:
-                    raise UsageError(_already_there(asked, was_completed))
+            with _locked(folder, asked) as file:
+                completes = _recover(folder, file, asked)
                 _claim(file, note)
+                staging = _Staging(asked, output, folder, secrets.token_hex(8), completes)
                 staging.place.parent.mkdir()
                 yield staging
         finally:
@@ -120,7 +122,7 @@ def _locked(folder: Path, asked: Path) -> Iterator[FileIO]:
             lock_file(file, refusal)
             if not _is_still_there(folder / LOCK, file):
                 continue
-            if file.read(len(OURS)) != OURS and {path.name for path in folder.iterdir()} != {LOCK}:
+            if not _is_ours(folder, file.read(len(OURS))):
                 raise _not_ours(folder)
             try:
                 yield file
@@ -128,6 +130,12 @@ def _locked(folder: Path, asked: Path) -> Iterator[FileIO]:
                 if not _note_of(folder, file).exists():
                     _remove(folder)
             return
+
+
+def _is_ours(folder: Path, content: bytes) -> bool:
+    """Judged by what the lock says; a run may have died before it had said all of it."""
+    is_alone = {path.name for path in folder.iterdir()} == {LOCK}
+    return content == OURS or (is_alone and OURS.startswith(content))
 
 
 def _make_hidden(folder: Path) -> None:
@@ -153,19 +161,18 @@ def _note_of(folder: Path, file: FileIO) -> Path:
     return Path(os.fsdecode(file.readall()) or folder / NOTE)
 
 
-def _recover(staging: _Staging, file: FileIO) -> bool:
+def _recover(folder: Path, file: FileIO, asked: Path) -> bool:
     """Finish what a killed run had noted, else remove what it left; whether it was finished."""
-    folder, output = staging.folder, staging.output
     note = _note_of(folder, file)
     was_noted = note.exists()
     if was_noted and note.parent == folder:
         _finish(note)
     elif was_noted:
-        with _locked(note.parent, staging.asked):
+        with _locked(note.parent, asked):
             _finish(note)
     for old in folder.glob("*.replaced"):
-        if not _exists(output):  # nor is the note: somebody moved the folder
-            old.rename(output)
+        if not _exists(asked):  # nor is the note: somebody moved the folder
+            old.rename(asked)
     _clear(folder)
     return was_noted
 
@@ -284,13 +291,13 @@ def _explain(exc: OSError) -> str:
     return f"{reason}; nothing was written"
 
 
-def _already_there(asked: Path, was_completed: bool) -> str:
-    if was_completed:
+def _already_there(staging: _Staging) -> str:
+    if staging.completes:
         return (
-            f"{asked}: is complete: an earlier run was killed while it put its files in place, "
-            "and they are there now; pass --force to replace them"
+            f"{staging.asked}: is complete: an earlier run was killed while it put its files in "
+            "place, and they are there now; pass --force to replace them"
         )
-    return f"{asked}: already there; pass --force to replace it"
+    return f"{staging.asked}: already there; pass --force to replace it"
 
 
 def _not_ours(folder: Path) -> CorpusError:
