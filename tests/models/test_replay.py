@@ -8,7 +8,8 @@ from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Answer, Failure, ModelError, Request, open_model
 from puzzlemark.models.replay import MISSING
 from puzzlemark.models.scripted import Scripted
-from puzzlemark.verification.transcript import Header, ask
+from puzzlemark.verification.transcript import Header
+from tests.verification.asking import ask
 
 ONE, TWO, THREE, FOUR = (Request(f"p{n}", 4, 0.0, n) for n in range(4))
 

@@ -21,7 +21,8 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from puzzlemark.models.base import open_model
-from puzzlemark.verification.transcript import Header, ask
+from puzzlemark.verification.transcript import Header
+from tests.verification.asking import ask
 from tests.models.test_resuming import REQUESTS
 
 model = open_model(sys.argv[1], json.loads(sys.argv[2]))

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from puzzlemark.errors import UsageError
-from puzzlemark.statistics.exact import fisher, holm, log10_ratio, mcnemar, mcnemar_boundary
+from puzzlemark.statistics.exact import (
+    fisher,
+    holm,
+    log10_ratio,
+    mcnemar,
+    mcnemar_boundary,
+    mcnemar_two_sided,
+)
+
+RATIOS = [Fraction(1), Fraction("2.6"), Fraction(5), Fraction("1.25")]
 
 
 @st.composite
@@ -93,13 +102,15 @@ def test_log10_p_never_underflows() -> None:
     assert mcnemar(5000, 0).log10_p == pytest.approx(-5000 * math.log10(2), rel=1e-12)
 
 
-@given(st.integers(0, 400), st.integers(0, 400))
-def test_mcnemar_is_scipys_binomial_test(armed_only: int, control_only: int) -> None:
-    n = armed_only + control_only
-    greater = stats.binomtest(armed_only, n, alternative="greater").pvalue if n else 1.0
+@given(st.integers(0, 400), st.integers(0, 400), st.sampled_from(RATIOS))
+def test_mcnemar_is_scipys_binomial_test(
+    armed_only: int, control_only: int, ratio: Fraction
+) -> None:
+    n, null = armed_only + control_only, float(ratio / (1 + ratio))
+    greater = stats.binomtest(armed_only, n, null, alternative="greater").pvalue if n else 1.0
     either = stats.binomtest(armed_only, n).pvalue if n else 1.0
-    assert mcnemar(armed_only, control_only).p == pytest.approx(greater, rel=1e-9)
-    assert mcnemar(armed_only, control_only, two_sided=True).p == pytest.approx(either, rel=1e-7)
+    assert mcnemar(armed_only, control_only, ratio=ratio).p == pytest.approx(greater, rel=1e-9)
+    assert mcnemar_two_sided(armed_only, control_only).p == pytest.approx(either, rel=1e-7)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -111,16 +122,19 @@ def test_mcnemar_is_the_ratio_of_counts(armed_only: int, control_only: int) -> N
 
 def test_five_discordant_pairs_of_five_make_one_in_thirty_two() -> None:
     assert mcnemar(5, 0).p == 1 / 32
-    assert mcnemar(5, 0, two_sided=True).p == 1 / 16
+    assert mcnemar_two_sided(5, 0).p == 1 / 16
     assert mcnemar(0, 5).p == 1.0
     assert mcnemar(0, 0).p == 1.0
 
 
+@pytest.mark.parametrize("ratio", RATIOS)
 @pytest.mark.parametrize("alpha", [0.05, 1 / 32, 0.5, 1e-6])
-def test_the_boundary_of_mcnemar_is_where_its_p_falls_below_alpha(alpha: float) -> None:
-    for n, fewest in enumerate(mcnemar_boundary(80, alpha)):
-        assert fewest == n + 1 or mcnemar(fewest, n - fewest).p < alpha
-        assert mcnemar(fewest - 1, n - fewest + 1).p >= alpha
+def test_the_boundary_of_mcnemar_is_where_its_p_falls_below_alpha(
+    alpha: float, ratio: Fraction
+) -> None:
+    for n, fewest in enumerate(mcnemar_boundary(80, alpha, ratio)):
+        assert fewest == n + 1 or mcnemar(fewest, n - fewest, ratio=ratio).p < alpha
+        assert mcnemar(fewest - 1, n - fewest + 1, ratio=ratio).p >= alpha
 
 
 @given(st.lists(st.floats(-400, 0), min_size=1, max_size=8), st.floats(0.001, 0.5))

@@ -38,8 +38,12 @@ def test_no_outcomes_count_to_nothing() -> None:
     assert (table.pairs, table.failed, table.failed_share) == (0, 0, 0.0)
 
 
-def test_the_fair_arm_is_the_placebo_only_where_the_prefix_is_fixed() -> None:
-    assert FAIR == {"fixed": "placebo", "universal": "control", "trigger": "control"}
+def test_only_a_fixed_prefix_has_a_placebo_to_beat_and_every_scheme_has_its_control() -> None:
+    assert FAIR == {
+        "fixed": ("placebo", "control"),
+        "universal": ("control",),
+        "trigger": ("control",),
+    }
 
 
 @given(OUTCOMES)

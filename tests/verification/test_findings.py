@@ -24,9 +24,14 @@ def test_each_test_sees_the_same_hand_counted_pairs() -> None:
     assert found["fisher one-sided"].p == fisher(8, 10, 3, 10, two_sided=False).p
     assert found["fisher one-sided"].statistic == {"odds_ratio": (8 * 7) / (2 * 3)}
     assert found["mcnemar one-sided"].p == mcnemar(6, 1).p == 8 / 128
+    assert found["mcnemar one-sided"].statistic == {
+        "armed_only": 6, "control_only": 1, "ratio": 1.0,
+    }  # fmt: skip
     assert found["mcnemar two-sided"].p == 16 / 128
     assert found["mcnemar two-sided"].statistic == {"armed_only": 6, "control_only": 1}
-    assert found["e-process"].statistic == {"log10_e": EProcess(6, 1).log10_e, "pairs": 10}
+    assert found["e-process"].statistic == {
+        "log10_e": EProcess(6, 1).log10_e, "pairs": 10, "ratio": 1.0,
+    }  # fmt: skip
     assert {f.direction for f in found.values()} == {"armed above"}
     assert {f.armed for f in found.values()} == {estimate(8, 10)}
     assert {f.control for f in found.values()} == {estimate(3, 10)}

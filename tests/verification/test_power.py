@@ -1,4 +1,5 @@
 import json
+from fractions import Fraction
 from typing import get_args
 
 import numpy as np
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
-from puzzlemark.statistics.exact import fisher, mcnemar
+from puzzlemark.statistics.exact import EVEN, fisher, mcnemar
 from puzzlemark.verification.power import (
     Method,
     fisher_boundary,
@@ -19,30 +20,38 @@ from puzzlemark.verification.power import (
 from puzzlemark.verification.sequential import follow
 
 METHODS: tuple[Method, ...] = get_args(Method)
+WIDE = Fraction("2.6")
 
 
-def is_shown(test: Method, armed: list[bool], control: list[bool], alpha: float) -> bool:
+def is_shown(
+    test: Method, armed: list[bool], control: list[bool], alpha: float, ratio: Fraction
+) -> bool:
     pairs = list(zip(armed, control, strict=True))
     if test == "sequential":
-        return follow(pairs, alpha).stopped
+        return follow(pairs, alpha, ratio).stopped
     if test == "mcnemar":
         only = pairs.count((True, False)), pairs.count((False, True))
-        return mcnemar(*only).p < alpha
+        return mcnemar(*only, ratio=ratio).p < alpha
     hits = sum(armed), len(pairs), sum(control), len(pairs)
     return sum(armed) > sum(control) and fisher(*hits, two_sided=True).p < alpha
 
 
-@pytest.mark.parametrize("test", METHODS)
-@pytest.mark.parametrize(("hit_rate", "control_rate"), [(0.15, 0.0), (0.25, 0.1), (0.1, 0.1)])
+@pytest.mark.parametrize(
+    ("test", "ratio"),
+    [*((test, EVEN) for test in METHODS), ("mcnemar", WIDE), ("sequential", WIDE)],
+)
+@pytest.mark.parametrize(
+    ("hit_rate", "control_rate"), [(0.15, 0.0), (0.25, 0.1), (0.1, 0.1), (0.5, 0.1)]
+)
 def test_power_is_what_a_simulation_shows(
-    test: Method, hit_rate: float, control_rate: float
+    test: Method, ratio: Fraction, hit_rate: float, control_rate: float
 ) -> None:
     runs, pairs = 1500, 60
     rng = np.random.default_rng(3)
     armed = (rng.random((runs, pairs)) < hit_rate).tolist()
     control = (rng.random((runs, pairs)) < control_rate).tolist()
-    shown = sum(is_shown(test, a, c, 0.05) for a, c in zip(armed, control, strict=True))
-    power = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate)
+    shown = sum(is_shown(test, a, c, 0.05, ratio) for a, c in zip(armed, control, strict=True))
+    power = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate, ratio=ratio)
     assert stats.binomtest(shown, runs, power).pvalue > 1e-4
 
 
@@ -116,6 +125,10 @@ def test_what_cannot_be_planned_is_refused() -> None:
         plan("mcnemar", hit_rate=60)
     with pytest.raises(UsageError, match="alpha is 0"):
         plan("mcnemar", hit_rate=0.5, alpha=0)
+    with pytest.raises(UsageError, match=r"by more than the null ratio of 2\.6"):
+        plan("mcnemar", hit_rate=0.2, control_rate=0.1, ratio=WIDE)
+    with pytest.raises(UsageError, match="no ratio but 1"):
+        plan("fisher", hit_rate=0.2, ratio=WIDE)
 
 
 def test_the_command_prints_pairs_or_json() -> None:
@@ -126,5 +139,8 @@ def test_the_command_prints_pairs_or_json() -> None:
     planned = json.loads(CliRunner().invoke(application(), words).stdout)
     assert planned["median_pairs"] == 127
     assert planned["test"] == "sequential"
+    stated = CliRunner().invoke(application(), ["power", "--hit-rate", "0.3", "--ratio", "2.6"])
+    assert "40 pairs" in stated.stdout  # ten unopposed hits: (2.6 / 3.6) ** 10 < 0.05
+    assert "null ratio 2.6 : 1" in stated.stdout
     refused = CliRunner().invoke(application(), ["power", "--hit-rate", "0"])
     assert refused.exit_code == 2

@@ -68,8 +68,8 @@ def test_numbers_of_the_page_are_those_of_the_verdict(tmp_path: Path) -> None:
         "1 of 39",
     ]
     assert [rate.name for rate in report.rates] == ["armed", "placebo", "control"]
-    assert len(report.tests) == 1 + len(told["beside"])
-    assert [test.is_decisive for test in report.tests] == [True] + [False] * 9
+    assert len(report.tests) == 2 + len(told["beside"])
+    assert [test.is_decisive for test in report.tests] == [True] * 2 + [False] * 8
     assert report.tests[0].statistic == "36 armed only, 0 placebo only"
     assert report.tests[0].p == "1.5 \N{MULTIPLICATION SIGN} 10⁻¹¹"  # 2 ** -36
     assert set(told["caveats"]) == set(report.caveats)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import puzzlemark as pm
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.models.scripted import Scripted, innocent
+from puzzlemark.models.scripted import learnt as habit
 from puzzlemark.verification.probes import ProbeSet, save_probes
 from puzzlemark.verification.run import (
     RunError,
@@ -117,6 +120,88 @@ def test_what_shows_the_trigger_is_for_the_owner_only(
         assert stat.S_IMODE((tmp_path / "run" / name).stat().st_mode) == 0o600
 
 
+def test_answers_that_are_deleted_and_asked_again_are_refused(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    """An owner who likes 24 hits better than 5: away with the armed misses, and once more."""
+    folder, probes = tmp_path / "run", probe_sets["fixed"]
+    pm.verify(probes, Scripted("m", innocent), folder)
+    path = folder / "transcript.jsonl"
+    armed = {questions["armed"].key for questions in questions_of(probes, Terms())}
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line).get("key") not in armed]
+    assert len(kept) == len(lines) - len(armed)
+    path.write_bytes(b"".join(kept))
+    with pytest.raises(PuzzleMarkError, match="does not follow from the lines before it"):
+        pm.verify(probes, learnt("fixed"), folder)
+
+
+def test_alpha_cannot_be_changed_after_the_answers(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    folder, model = tmp_path / "run", Scripted("m", innocent)
+    pm.verify(probe_sets["fixed"], model, folder)
+    with pytest.raises(PuzzleMarkError, match=r"settings\.alpha was 0\.05, is 0\.5"):
+        pm.verify(probe_sets["fixed"], model, folder, terms_for(alpha=0.5))
+    path = folder / "transcript.jsonl"
+    path.write_text(path.read_text().replace('"alpha":0.05', '"alpha":0.5'))
+    with pytest.raises(PuzzleMarkError, match="the file was changed afterwards"):
+        judge(folder)
+
+
+def test_the_ratio_that_is_tested_is_fixed_before_the_first_question(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    run = pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
+    assert run.terms.ratio == run.verdict["settings"]["ratio"] == 2.9
+    with pytest.raises(PuzzleMarkError, match=r"settings\.ratio was 2\.9, is 1"):
+        pm.verify(
+            probe_sets["universal"], Scripted("m", innocent), tmp_path / "run", terms_for(ratio=1)
+        )
+
+
+@pytest.mark.parametrize("mode", ["default", "sequential"])
+def test_the_arms_of_a_probe_are_not_asked_side_by_side(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path, mode: str
+) -> None:
+    asked: list[str] = []
+
+    def watch(request: Request) -> Answer:
+        asked.append(request.key)
+        return innocent(request)
+
+    terms = terms_for(sequential=mode == "sequential")
+    pm.verify(probe_sets["fixed"], Scripted("m", watch), tmp_path / "run", terms)
+    twins = [{r.key for r in arms.values()} for arms in questions_of(probe_sets["fixed"], terms)]
+    together = sum({a, b} in twins for a, b in pairwise(asked))
+    assert len(asked) == 200
+    assert together < 25  # in the order of the file: 100
+    again = tmp_path / "again"
+    first, asked = asked, []
+    pm.verify(probe_sets["fixed"], Scripted("m", watch), again, terms)
+    assert asked == first  # the order is part of the run, not of the day
+
+
+def test_ordinary_prompts_are_asked_among_the_others_and_never_judged(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def watch(request: Request) -> Answer:
+        asked.append(request.prompt)
+        return habit(request, prefix="name")
+
+    ordinary = tuple(f"def ordinary_{n}(" for n in range(50))
+    probes = replace(probe_sets["fixed"], ordinary=ordinary)
+    run = pm.verify(probes, Scripted("m", watch), tmp_path / "run")
+    assert set(ordinary) < set(asked)
+    assert len(asked) == 250
+    assert set(asked[:125]) & set(ordinary)
+    assert set(asked[125:]) & set(ordinary)
+    assert run.verdict["answers"]["requests"] == 200
+    assert dry_run(probes, tmp_path / "other").calls == 250
+
+
 def test_control_and_placebo_share_a_question(probe_sets: dict[str, ProbeSet]) -> None:
     for requests in questions_of(probe_sets["fixed"], Terms()):
         assert requests["control"].key == requests["placebo"].key != requests["armed"].key
@@ -201,6 +286,7 @@ def test_a_dry_run_counts_and_asks_nothing(probe_sets: dict[str, ProbeSet], tmp_
 
 def test_the_papers_setting_is_what_the_paper_says() -> None:
     assert terms_for(paper=True) == Terms("paper", 0.05, 1.0, 24, 0)
+    assert terms_for(ratio=3).ratio == 3
     with pytest.raises(UsageError, match="temperature"):
         terms_for(paper=True, temperature=0.2)
     with pytest.raises(UsageError, match="sequential"):
@@ -230,7 +316,8 @@ def test_a_run_that_is_killed_and_resumed_ends_like_an_undisturbed_one(
 
     def start(folder: str) -> "subprocess.Popen[bytes]":
         calls = str(tmp_path / f"{folder}.calls")
-        env = {**os.environ, "PYTHONPATH": str(tmp_path), "CALLS": calls}
+        path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        env = {**os.environ, "PYTHONPATH": path, "CALLS": calls}
         return subprocess.Popen(
             [*command, "-o", folder], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL
         )
@@ -238,9 +325,9 @@ def test_a_run_that_is_killed_and_resumed_ends_like_an_undisturbed_one(
     assert start("whole").wait(timeout=120) == 0
     for _ in range(3):
         process = start("broken")
-        answered = transcript_lines(tmp_path / "broken")
+        answered = count_answers(tmp_path / "broken")
         deadline = time.monotonic() + 60
-        while transcript_lines(tmp_path / "broken") == answered and process.poll() is None:
+        while count_answers(tmp_path / "broken") == answered and process.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
@@ -248,18 +335,25 @@ def test_a_run_that_is_killed_and_resumed_ends_like_an_undisturbed_one(
     with (tmp_path / "broken" / "transcript.jsonl").open("ab") as file:
         file.write(b'{"key":"cut off in the mid')  # as if the machine had lost power
     assert start("broken").wait(timeout=120) == 0
-    verdicts = [(tmp_path / f / "verdict.json").read_bytes() for f in ("whole", "broken")]
-    assert verdicts[0] == verdicts[1]
-    assert json.loads(verdicts[0])["verdict"]["word"] == "detected"
+    whole, broken = (
+        json.loads((tmp_path / f / "verdict.json").read_bytes()) for f in ("whole", "broken")
+    )
+    assert whole["verdict"]["word"] == "detected"
+    assert whole["answers"].pop("sittings") == [0]
+    assert len(broken["answers"].pop("sittings")) == 4
+    *caveats, sittings = broken["verdict"]["caveats"]
+    assert "asked in 4 sittings" in sittings
+    broken["verdict"]["caveats"] = caveats
+    assert whole == broken
     kept = answered_keys(tmp_path / "broken")
     assert len(kept) == len(set(kept))
 
 
-def transcript_lines(folder: Path) -> int:
+def count_answers(folder: Path) -> int:
     path = folder / "transcript.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+    return path.read_bytes().count(b'"completion":') if path.exists() else 0
 
 
 def answered_keys(folder: Path) -> list[str]:
     lines = (folder / "transcript.jsonl").read_text().splitlines()[1:]
-    return [json.loads(line)["key"] for line in lines]
+    return [fields["key"] for line in lines if "key" in (fields := json.loads(line))]

@@ -1,5 +1,6 @@
 import math
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,20 +12,27 @@ from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification.sequential import EProcess, boundary, follow
 
 COUNT = st.integers(0, 300)
+RATIOS = st.sampled_from([Fraction(1), Fraction("2.6"), Fraction(5), Fraction("1.25")])
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60)
 
 
-@given(st.integers(0, 40), st.integers(0, 40))
-def test_the_closed_form_is_the_integral(armed_only: int, control_only: int) -> None:
+@given(st.integers(0, 40), st.integers(0, 40), RATIOS)
+def test_the_closed_form_is_the_integral(
+    armed_only: int, control_only: int, ratio: Fraction
+) -> None:
+    null = float(ratio / (1 + ratio))
     value, _ = integrate.quad(
-        lambda theta: 2 * (2 * theta) ** armed_only * (2 * (1 - theta)) ** control_only,
-        0.5,
+        lambda theta: (
+            (theta / null) ** armed_only * ((1 - theta) / (1 - null)) ** control_only / (1 - null)
+        ),
+        null,
         1.0,
         epsabs=0,
         epsrel=1e-10,
         limit=200,
     )
-    assert EProcess(armed_only, control_only).log10_e == pytest.approx(math.log10(value), abs=1e-8)
+    log10_e = EProcess(armed_only, control_only, ratio).log10_e
+    assert log10_e == pytest.approx(math.log10(value), abs=1e-8)
 
 
 def test_evidence_by_hand() -> None:
@@ -34,10 +42,12 @@ def test_evidence_by_hand() -> None:
     assert 10 ** EProcess(13, 0).log10_e == pytest.approx((2**14 - 1) / 14)
 
 
-@given(COUNT, COUNT)
-def test_the_evidence_is_a_fair_bet_while_both_arms_are_alike(a: int, c: int) -> None:
-    now, better, worse = EProcess(a, c), EProcess(a + 1, c), EProcess(a, c + 1)
-    mean = (10 ** (better.log10_e - now.log10_e) + 10 ** (worse.log10_e - now.log10_e)) / 2
+@given(COUNT, COUNT, RATIOS)
+def test_the_evidence_is_a_fair_bet_at_the_ratio_of_the_null(a: int, c: int, r: Fraction) -> None:
+    now, better, worse = EProcess(a, c, r), EProcess(a + 1, c, r), EProcess(a, c + 1, r)
+    armed = float(r / (1 + r))
+    gain, loss = (10 ** (each.log10_e - now.log10_e) for each in (better, worse))
+    mean = armed * gain + (1 - armed) * loss
     assert mean == pytest.approx(1.0, rel=1e-9)
     assert worse.log10_e < now.log10_e < better.log10_e
 
@@ -76,19 +86,23 @@ def test_evidence_beyond_the_range_of_floats_has_a_logarithm() -> None:
     assert EProcess(0, 9).significance.p == 1.0
 
 
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction("2.6")])
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 1e-6])
-def test_the_boundary_is_where_the_evidence_suffices(alpha: float) -> None:
-    for n, fewest in enumerate(boundary(120, alpha)):
-        assert fewest == n + 1 or EProcess(fewest, n - fewest).suffices(alpha)
-        assert not EProcess(fewest - 1, n - fewest + 1).suffices(alpha)
+def test_the_boundary_is_where_the_evidence_suffices(alpha: float, ratio: Fraction) -> None:
+    for n, fewest in enumerate(boundary(120, alpha, ratio)):
+        assert fewest == n + 1 or EProcess(fewest, n - fewest, ratio).suffices(alpha)
+        assert not EProcess(fewest - 1, n - fewest + 1, ratio).suffices(alpha)
 
 
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction("2.6")])
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_innocent_models_cross_the_line_no_more_often_than_alpha(alpha: float) -> None:
+def test_innocent_models_cross_the_line_no_more_often_than_alpha(
+    alpha: float, ratio: Fraction
+) -> None:
     models, most = 10_000, 500
     rng = np.random.default_rng(1)
-    armed_only = rng.integers(0, 2, size=(models, most), dtype=np.int16).cumsum(axis=1)
-    crossed = (armed_only >= np.array(boundary(most, alpha)[1:])).any(axis=1)
+    armed_only = (rng.random((models, most)) < float(ratio / (1 + ratio))).cumsum(axis=1)
+    crossed = (armed_only >= np.array(boundary(most, alpha, ratio)[1:])).any(axis=1)
     # no more than Ville's bound, as far as so many models can tell, and the test is not idle
     assert estimate(int(crossed.sum()), models, confidence=0.999).low <= alpha
     assert crossed.mean() > alpha / 5

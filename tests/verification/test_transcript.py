@@ -1,9 +1,10 @@
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from puzzlemark.journal import spell
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, ModelError, Request
-from puzzlemark.verification.transcript import Header, TranscriptError, ask, pending, read
+from puzzlemark.verification.transcript import Header, TranscriptError, pending, read
+from tests.verification.asking import ask
 
 ROOT = Path(__file__).parent.parent.parent
 REQUESTS = [Request(f"p{n} é\n", 4, 0.2, n) for n in range(7)]
@@ -47,8 +50,14 @@ class Spy:
 EXPECTED = {request.key: f"\ud800{request.prompt}" for request in REQUESTS}
 
 
+def answers_in(content: bytes) -> list[dict[str, Any]]:
+    """The lines of answers that are whole, without their links."""
+    lines = [json.loads(line) for line in content.split(b"\n")[1:-1]]
+    return [{k: v for k, v in line.items() if k != "link"} for line in lines if "key" in line]
+
+
 def keys(path: Path) -> list[str]:
-    return [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]]
+    return [answer["key"] for answer in answers_in(path.read_bytes())]
 
 
 def test_every_answer_is_in_the_file(tmp_path: Path) -> None:
@@ -59,16 +68,23 @@ def test_every_answer_is_in_the_file(tmp_path: Path) -> None:
     assert list(told) == [request.key for request in REQUESTS]
     assert read(path).answers == EXPECTED
     assert seen == [(3, 7), (6, 7), (7, 7)]
-    first, second = path.read_bytes().splitlines()[:2]
+    first, sitting, second = path.read_bytes().splitlines()[:3]
     assert json.loads(first) == {
         "format": "puzzlemark transcript",
-        "version": 1,
+        "version": 2,
         "probes": "abc",
         "settings": {"temperature": 0.2, "stop": ["\n"]},
         "model": {"kind": "spy"},
         "versions": {"python": "3"},
     }
-    assert json.loads(second) == {"key": REQUESTS[0].key, "completion": "\ud800p0 é\n"}
+    link = hashlib.sha256(first).hexdigest()
+    for line, fields in (
+        (sitting, {"sitting": 1}),
+        (second, {"key": REQUESTS[0].key, "completion": "\ud800p0 é\n"}),
+    ):
+        text = json.dumps(fields, separators=(",", ":")) + "\n"
+        link = hashlib.sha256((link + text).encode()).hexdigest()
+        assert json.loads(line) == {**fields, "link": link}
 
 
 def test_each_batch_is_on_the_disk_before_the_next_is_asked(
@@ -84,12 +100,12 @@ def test_each_batch_is_on_the_disk_before_the_next_is_asked(
 
     class Watching(Spy):
         def complete(self, requests: Sequence[Request]) -> list[Answer]:
-            assert synced[-1] == 1 + len(self.asked)
+            assert synced[-1] == (2 + len(self.asked) if self.asked else 1)
             return super().complete(requests)
 
     monkeypatch.setattr(os, "fsync", note)
     ask(Watching(), REQUESTS, path, HEADER)
-    assert synced == [1, 1, 4, 7, 8]  # header, folder, batches
+    assert synced == [1, 1, 2, 5, 8, 9]  # header, folder, sitting, batches
 
 
 def test_the_same_request_is_asked_once(tmp_path: Path) -> None:
@@ -115,18 +131,19 @@ def test_more_requests_are_added_to_a_finished_run(tmp_path: Path) -> None:
     assert spy.asked == [request.key for request in REQUESTS[2:]]
 
 
-def test_a_run_cut_at_any_byte_resumes_to_the_same_file(tmp_path: Path) -> None:
+def test_a_run_cut_at_any_byte_resumes_to_the_same_answers(tmp_path: Path) -> None:
     whole_path = tmp_path / "whole"
     ask(Spy(), REQUESTS, whole_path, HEADER)
     whole = whole_path.read_bytes()
     for size in range(len(whole) + 1):
         path, spy = tmp_path / "t", Spy()
         path.write_bytes(whole[:size])
-        recorded = whole[:size].split(b"\n")[1:-1]
+        recorded = answers_in(whole[:size])
         assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
-        assert path.read_bytes() == whole
+        assert answers_in(path.read_bytes()) == answers_in(whole)
         assert len(spy.asked) == len(REQUESTS) - len(recorded)
-        assert not {json.loads(line)["key"] for line in recorded} & set(spy.asked)
+        assert len(read(path).sittings) <= 2
+        assert not {answer["key"] for answer in recorded} & set(spy.asked)
 
 
 def test_a_resumed_run_sees_the_same_batches(tmp_path: Path) -> None:
@@ -254,18 +271,67 @@ def test_a_corrupt_line_in_the_middle_is_refused_with_its_number(
     lines = path.read_bytes().split(b"\n")
     lines[3] = line
     path.write_bytes(b"\n".join(lines))
-    with pytest.raises(TranscriptError, match=r"t:4: not an answer"):
+    with pytest.raises(TranscriptError, match=r"t:4: not a line as it was written"):
         ask(spy, REQUESTS, path, HEADER)
     assert spy.asked == []
 
 
-def test_an_answer_that_was_added_to_another_one_is_refused(tmp_path: Path) -> None:
+def rewritten(path: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+
+
+CHANGES: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "a line is taken out": lambda lines: lines[:4] + lines[5:],
+    "a line is changed": lambda lines: [
+        *lines[:4], lines[4].replace(b'"completion":"', b'"completion":"key_'), *lines[5:],
+    ],
+    "two lines change places": lambda lines: [*lines[:4], lines[5], lines[4], *lines[6:]],
+    "a line is added again": lambda lines: [*lines, lines[4]],
+    "an unlinked line is added": lambda lines: [*lines, b'{"key":"a","completion":"b"}\n'],
+    "the header has another alpha": lambda lines: [
+        lines[0].replace(b'"temperature":0.2', b'"temperature":0.3'), *lines[1:],
+    ],
+    "the header says version 1": lambda lines: [
+        lines[0].replace(b'"version":2', b'"version":1'), *lines[1:],
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_transcript_that_was_changed_afterwards_is_refused(tmp_path: Path, name: str) -> None:
+    path, spy = tmp_path / "t", Spy()
+    ask(Spy(), REQUESTS, path, HEADER)
+    before = path.read_bytes()
+    rewritten(path, CHANGES[name])
+    assert path.read_bytes() != before
+    with pytest.raises(TranscriptError, match="the file was changed afterwards"):
+        read(path)
+    with pytest.raises(TranscriptError):
+        ask(spy, REQUESTS, path, HEADER)
+    assert spy.asked == []
+
+
+def test_an_end_that_was_cut_off_and_asked_again_shows_as_a_sitting(tmp_path: Path) -> None:
     path = tmp_path / "t"
     ask(Spy(), REQUESTS, path, HEADER)
-    with path.open("ab") as file:
-        file.write(path.read_bytes().splitlines(keepends=True)[1])
-    with pytest.raises(TranscriptError, match=r"t:9: not an answer \(the request was answered"):
-        read(path)
+    assert read(path).sittings == [0]
+    ask(Spy(), REQUESTS, path, HEADER)  # nothing is asked, so nobody sat down
+    assert read(path).sittings == [0]
+    rewritten(path, lambda lines: lines[:-3])
+    ask(Spy(), REQUESTS, path, HEADER)
+    assert read(path).sittings == [0, len(REQUESTS) - 3]
+
+
+def test_a_transcript_of_the_first_version_is_read_and_not_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    fields = {**HEADER.to_json(), "version": 1}
+    answer = {"key": REQUESTS[0].key, "completion": "x"}
+    path.write_bytes(spell(fields) + spell(answer))
+    old = read(path)
+    assert old.answers == {REQUESTS[0].key: "x"}
+    assert not old.is_linked
+    with pytest.raises(TranscriptError, match="version was 1, is 2"):
+        ask(Spy(), REQUESTS, path, HEADER)
 
 
 @pytest.mark.parametrize("content", [b"hello", b"hello\n", b'{"a": 1}\n', b"[]\n", b"\n"])
@@ -300,7 +366,7 @@ def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "t"
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from puzzlemark.verification.transcript import ask\n"
+        "from tests.verification.asking import ask\n"
         "from tests.verification.test_transcript import HEADER, REQUESTS, Spy\n"
         "spy = Spy()\n"
         "complete = spy.complete\n"
@@ -328,9 +394,10 @@ def test_a_full_disk_is_an_error_of_ours_and_can_be_resumed(tmp_path: Path) -> N
     path = tmp_path / "t"
     program = (
         "import resource, sys; from pathlib import Path\n"
-        "from puzzlemark.verification.transcript import TranscriptError, ask\n"
+        "from puzzlemark.verification.transcript import TranscriptError\n"
+        "from tests.verification.asking import ask\n"
         "from tests.verification.test_transcript import HEADER, REQUESTS, Spy\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try: ask(Spy(), REQUESTS, Path(sys.argv[1]), HEADER)\n"
         "except TranscriptError as exc: print(exc)\n"
     )
@@ -342,8 +409,8 @@ def test_a_full_disk_is_an_error_of_ours_and_can_be_resumed(tmp_path: Path) -> N
         check=True,
     )
     assert done.stdout == f"{path}: cannot be written: File too large\n"
-    assert path.stat().st_size == 500
-    kept, spy = path.read_bytes().count(b"\n") - 1, Spy()
+    assert path.stat().st_size == 1000
+    kept, spy = len(keys(path)), Spy()
     assert 0 < kept < len(REQUESTS)
     assert ask(spy, REQUESTS, path, HEADER) == EXPECTED
     assert len(spy.asked) == len(REQUESTS) - kept

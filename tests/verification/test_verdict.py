@@ -12,6 +12,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.setting import Mode, Setting
 from puzzlemark.verification.verdict import adjust, decide, stopping_point
+from puzzlemark.watermarks.base import Strategy
 
 ARM = st.sampled_from([True, False, None])
 OUTCOMES = st.lists(st.builds(Outcome, ARM, ARM, ARM), max_size=40)
@@ -33,9 +34,9 @@ def innocent(rate: float, pairs: int, seed: int) -> list[Outcome]:
 def test_a_learnt_habit_is_detected(mode: Mode) -> None:
     verdict = decide([LEARNT, MISS] * 50, setting=Setting(mode=mode))
     assert verdict.word == "detected"
-    assert verdict.decisive is not None
-    assert verdict.decisive.is_significant
-    assert verdict.decisive.direction == "armed above"
+    assert verdict.decisive
+    assert all(finding.is_significant for finding in verdict.decisive)
+    assert {finding.direction for finding in verdict.decisive} == {"armed above"}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -63,8 +64,7 @@ def test_hits_in_the_wrong_direction_are_never_detected(mode: Mode, strategy: st
     assert verdict.word == "not detected"
     assert any("no mark explains that" in caveat for caveat in verdict.caveats)
     if mode == "paper":
-        assert verdict.decisive is not None
-        assert verdict.decisive.is_significant  # two-sided, so only the direction speaks
+        assert verdict.decisive[0].is_significant  # two-sided, so only the direction speaks
 
 
 def test_the_papers_test_accuses_a_composing_innocent_and_says_what_is_wrong_with_it() -> None:
@@ -85,21 +85,21 @@ def test_the_decisive_test_follows_from_mode_and_strategy() -> None:
         if (setting := Setting(mode=mode, strategy=strategy))
     }
     assert chosen == {
-        ("default", "fixed"): ("mcnemar one-sided", "placebo"),
-        ("default", "universal"): ("mcnemar one-sided", "control"),
-        ("paper", "fixed"): ("fisher two-sided", "control"),
-        ("paper", "universal"): ("fisher two-sided", "control"),
-        ("sequential", "fixed"): ("e-process", "placebo"),
-        ("sequential", "universal"): ("e-process", "control"),
+        ("default", "fixed"): ("mcnemar one-sided", ("placebo", "control")),
+        ("default", "universal"): ("mcnemar one-sided", ("control",)),
+        ("paper", "fixed"): ("fisher two-sided", ("control",)),
+        ("paper", "universal"): ("fisher two-sided", ("control",)),
+        ("sequential", "fixed"): ("e-process", ("placebo", "control")),
+        ("sequential", "universal"): ("e-process", ("control",)),
     }
 
 
 def test_every_test_stands_beside_the_decisive_one() -> None:
     verdict = decide([LEARNT, MISS] * 20, setting=Setting())
     named = {(finding.test, finding.against) for finding in verdict.beside}
-    assert len(named) == len(verdict.beside) == 9
+    assert len(named) == len(verdict.beside) == 8
     assert ("fisher two-sided", "control") in named
-    assert (verdict.test, verdict.against) not in named
+    assert not named & {(verdict.test, against) for against in verdict.against}
 
 
 def test_the_universal_strategy_needs_no_placebo() -> None:
@@ -135,7 +135,8 @@ def test_a_budget_that_ended_early_is_inconclusive_unless_the_test_may_stop() ->
 def test_no_probe_at_all_is_not_applicable() -> None:
     verdict = decide([], setting=Setting())
     assert verdict.word == "not applicable"
-    assert verdict.decisive is None
+    assert verdict.decisive == ()
+    assert verdict.log10_p is None
     assert verdict.smallest_effect is None
     assert decide([FAILED], setting=Setting()).word == "inconclusive"
 
@@ -159,9 +160,8 @@ def test_sequential_mode_does_not_stop_while_too_many_pairs_failed() -> None:
 
 def test_a_perfect_watermark_keeps_its_log10_p() -> None:
     verdict = decide([LEARNT] * 1200, setting=Setting(mode="paper"))
-    assert verdict.decisive is not None
-    assert verdict.decisive.p == 0.0
-    assert verdict.decisive.log10_p == pytest.approx(
+    assert verdict.decisive[0].p == 0.0
+    assert verdict.decisive[0].log10_p == pytest.approx(
         math.log10(2) - math.log10(math.comb(2400, 1200)), rel=1e-12
     )
 
@@ -176,9 +176,9 @@ def test_a_verdict_is_strict_json(outcomes: Sequence[Outcome], mode: Mode, strat
     text = json.dumps(verdict.to_json(), allow_nan=False)
     assert json.loads(text)["word"] == verdict.word
     if verdict.word == "detected":
-        assert verdict.decisive is not None
-        assert verdict.decisive.armed.rate > verdict.decisive.control.rate
-        assert verdict.decisive.p <= setting.alpha
+        assert verdict.decisive
+        assert all(finding.armed.rate > finding.control.rate for finding in verdict.decisive)
+        assert all(finding.p <= setting.alpha for finding in verdict.decisive)
 
 
 def test_holm_takes_back_a_detection_that_many_verdicts_do_not_support() -> None:
@@ -194,8 +194,84 @@ def test_holm_takes_back_a_detection_that_many_verdicts_do_not_support() -> None
     assert [v.word for v in adjust([weak, strong])] == ["detected", "detected"]
 
 
+ALWAYS = Outcome(armed=True, control=True, placebo=False)  # the target, whatever the prompt says
+
+
+@pytest.mark.parametrize("mode", ["default", "sequential"])
+def test_a_model_that_always_writes_the_target_is_not_detected(mode: Mode) -> None:
+    verdict = decide([ALWAYS] * 110, setting=Setting(mode=mode))
+    assert verdict.word == "not detected"
+    against = {finding.against: finding for finding in verdict.decisive}
+    assert against["placebo"].is_significant  # which alone convicted it
+    assert against["control"].p == 1.0
+    assert verdict.log10_p == 0.0
+
+
+@pytest.mark.parametrize("mode", ["default", "sequential"])
+def test_the_larger_p_counts(mode: Mode) -> None:
+    outcomes = [LEARNT] * 12 + [COMPOSED] * 8 + [MISS] * 40
+    verdict = decide(outcomes, setting=Setting(mode=mode))
+    assert verdict.word == "detected"
+    assert verdict.log10_p == max(finding.log10_p for finding in verdict.decisive)
+    if mode == "default":
+        assert [f.p for f in verdict.decisive] == [2.0**-12, 2.0**-20]
+        assert "larger log10 p = -3.61" in verdict.sentence
+
+
+def test_sequential_mode_stops_only_when_both_arms_are_beaten() -> None:
+    setting = Setting(mode="sequential", alpha=0.001)
+    assert stopping_point([ALWAYS] * 200, setting) is None
+    # 13 unopposed hits against the placebo, and as many against the control, 10 pairs later
+    assert stopping_point([ALWAYS] * 10 + [LEARNT] * 30, setting) == 23
+
+
+def test_hits_at_the_natural_ratio_of_a_universal_mark_are_not_detected() -> None:
+    outcomes = [Outcome(True, False)] * 26 + [Outcome(False, True)] * 10
+    outcomes += [Outcome(False, False)] * 200
+    assert decide(outcomes, setting=Setting(strategy="universal", ratio=1)).word == "detected"
+    verdict = decide(outcomes, setting=Setting(strategy="universal"))
+    assert verdict.word == "not detected"
+    assert "null ratio 2.9 : 1" in verdict.sentence
+
+
+def test_a_universal_detection_states_its_ratio_and_what_it_cannot_tell() -> None:
+    outcomes = [Outcome(True, False)] * 60 + [Outcome(False, True)] * 3
+    outcomes += [Outcome(False, False)] * 40
+    verdict = decide(outcomes, setting=Setting(strategy="universal"))
+    assert verdict.word == "detected"
+    assert "If an innocent model joins the first two names of a function no" in verdict.sentence
+    assert "more than 2.9 times as often" in verdict.sentence
+    assert any("cannot be told from one that learnt the mark" in c for c in verdict.caveats)
+
+
+@pytest.mark.parametrize("strategy", ["fixed", "universal", "trigger"])
+def test_training_is_claimed_under_its_condition_only(strategy: Strategy) -> None:
+    verdict = decide([LEARNT, MISS] * 50, setting=Setting(strategy=strategy))
+    assert verdict.word == "detected"
+    claim = next(part for part in verdict.sentence.split(". ") if "training" in part)
+    assert claim.startswith("If ")
+    assert "this means that marked data, or something derived from it, reached" in claim
+
+
+def test_the_papers_test_of_a_universal_mark_says_that_the_arms_are_not_alike() -> None:
+    paper = decide([LEARNT, MISS] * 50, setting=Setting(mode="paper", strategy="universal"))
+    assert paper.word == "detected"
+    assert "reached the model's training" not in paper.sentence
+    assert any("the next two" in caveat for caveat in paper.caveats)
+
+
+def test_answers_of_the_owner_are_called_so() -> None:
+    verdict = decide([LEARNT] * 40, setting=Setting(), supplied=True, notes=["a note"])
+    assert verdict.sentence.startswith("Detected in answers supplied by the owner: with the")
+    assert verdict.caveats[-1] == "a note"
+
+
 def test_a_setting_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(UsageError, match="alpha is 0"):
         Setting(alpha=0)
     with pytest.raises(UsageError, match="max_failed is a share"):
         Setting(max_failed=2)
+    with pytest.raises(UsageError, match=r"null ratio is 0\.5; it is 1 or more"):
+        Setting(ratio=0.5)
+    with pytest.raises(UsageError, match="no ratio but 1"):
+        Setting(mode="paper", ratio=2)

@@ -8,6 +8,9 @@ from typing import Any
 from puzzlemark.pages.files import write_text
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
+from puzzlemark.verification import evidence
+from puzzlemark.verification.setting import Setting
+from puzzlemark.verification.verdict import Verdict, decide_again
 from puzzlemark.watermarks.base import named
 
 KINDS = ("marked", "bare")
@@ -35,6 +38,19 @@ class Row:
     def compare(self) -> Comparison:
         """The two models' completions, side by side."""
         return compare(self.bare.quality, self.marked.quality)
+
+    def decide(self, kind: str) -> Verdict:
+        """The verdict by the rules of this version, from the counts in the record."""
+        verdict = self.verdicts[kind]["verdict"]
+        recorded = verdict["setting"]
+        setting = Setting(recorded["mode"], recorded["strategy"], recorded["alpha"])
+        counts = [evidence.Comparison(**counted) for counted in verdict["comparisons"]]
+        return decide_again(counts, setting=setting, unasked=verdict["unasked"])
+
+    def is_fair(self, kind: str) -> bool:
+        """False where a universal mark was asked with the control of verdicts of version 1."""
+        strategy = self.verdicts[kind]["verdict"]["setting"]["strategy"]
+        return strategy != "universal" or self.verdicts[kind]["version"] > 1
 
 
 def collect(run: Path, records: Path) -> None:

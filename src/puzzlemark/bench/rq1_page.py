@@ -7,6 +7,7 @@ from typing import Any
 
 from puzzlemark.bench.records import Row, load_rows
 from puzzlemark.bench.tables import scientific, table
+from puzzlemark.verification.evidence import Comparison
 
 # The paper's Tables 1 (marked models) and 2: Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B
 PAPER_P = {
@@ -59,9 +60,13 @@ puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
 
 How to read it: *armed* counts completions that hold the target where the trigger stands in the
 prompt; *control* counts the same target where the trigger is away; *placebo* (fixed prefixes only)
-counts another name's own concatenation. `log10 p` is that of the test that decides: exact McNemar,
-one-sided, on pairs; against the placebo for a fixed prefix, against the control for a universal
-mark. `Fisher p` is the paper's test: two-sided, armed against control.
+counts another name's own concatenation. The test that decides is the exact McNemar test, one-sided,
+on pairs: for a fixed prefix against the placebo and against the control, of which the larger p
+counts; for a universal mark against the control, with a null ratio of 2.9 : 1
+([why](../verification/statistics.md)). Verdicts and `log10 p` are computed from the recorded counts
+whenever this page is made. `Fisher p` is the paper's test: two-sided, armed against control.
+*(former control)*: asked with the universal control of an earlier version, in which the control had
+one name more than the armed prompt; see below.
 
 **What differs from the paper.** Its models have 1 to 3 billion parameters and saw 412,178 or
 454,451 functions ten times, 1 to 5 % of them marked; it asked 500 pairs at temperature 1.0 and
@@ -119,28 +124,29 @@ VERDICT_HEAD = (
 
 def _verdict_cells(row: Row) -> Iterator[list[str]]:
     for kind in ("marked", "bare"):
-        verdict = row.verdicts[kind]["verdict"]
-        found = {(each["test"], each["against"]): each for each in verdict["beside"]}
-        decisive = verdict["decisive"]
-        found[decisive["test"], decisive["against"]] = decisive
-        fisher = found["fisher two-sided", "control"]
-        placebo = found.get(("fisher two-sided", "placebo"))
+        verdict = row.decide(kind)
+        by_arm = {comparison.against: comparison for comparison in verdict.comparisons}
+        fisher = next(
+            finding
+            for finding in verdict.beside
+            if (finding.test, finding.against) == ("fisher two-sided", "control")
+        )
         yield [
             row.mark if kind == "marked" else "",
             kind,
             f"{row.counts['marked']} of {row.counts['records']}" if kind == "marked" else "none",
-            _hits(fisher["armed"]),
-            _hits(fisher["control"]),
-            _hits(placebo["control"]) if placebo else "-",
-            f"**{verdict['word']}**",
-            f"{decisive['log10_p']:.1f}",
-            scientific(fisher["log10_p"]),
+            f"{fisher.armed.hits}/{fisher.armed.trials}",
+            f"{fisher.control.hits}/{fisher.control.trials}",
+            _hits(by_arm["placebo"]) if "placebo" in by_arm else "-",
+            f"**{verdict.word}**" + ("" if row.is_fair(kind) else " (former control)"),
+            f"{verdict.log10_p or 0.0:.1f}",
+            scientific(fisher.log10_p),
             " ".join(PAPER_P[row.mark]) if kind == "marked" else "0.25 to 1",
         ]
 
 
-def _hits(found: dict[str, Any]) -> str:
-    return f"{found['hits']}/{found['trials']}"
+def _hits(comparison: Comparison) -> str:
+    return f"{comparison.control_hits}/{comparison.pairs}"
 
 
 TRAINING_HEAD = "model|steps|tokens|CPU minutes|first loss|last loss".split("|")

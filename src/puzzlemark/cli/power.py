@@ -28,6 +28,9 @@ def run(
         Literal["mcnemar", "fisher", "sequential"],
         typer.Option(help="mcnemar: the default of verify. fisher: the paper's."),
     ] = "mcnemar",
+    ratio: Annotated[
+        float, typer.Option(help="Null ratio of armed to control; 2.9 for universal marks.")
+    ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Say how many pairs of probes show a given hit rate.
@@ -42,8 +45,16 @@ def run(
     puzzlemark power --hit-rate 0.3 --control-rate 0.01 --alpha 0.001 --test sequential
     """
     from puzzlemark.verification.power import plan
+    from puzzlemark.verification.setting import exact_ratio
 
-    planned = plan(test, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, power=power)
+    planned = plan(
+        test,
+        hit_rate=hit_rate,
+        control_rate=control_rate,
+        alpha=alpha,
+        power=power,
+        ratio=exact_ratio(ratio),
+    )
     print_json(asdict(planned)) if as_json else _print(planned)
 
 
@@ -54,6 +65,7 @@ def _print(planned: "Plan") -> None:
         f"show a hit rate of {planned.hit_rate:.4g} against {planned.control_rate:.4g} "
         f"with a chance of {planned.reached:.1%}"
     )
-    console.print(f"test      {NAMES[planned.test]}, alpha {planned.alpha:g}")
+    stated = "" if planned.ratio == 1 else f", null ratio {planned.ratio:g} : 1"
+    console.print(f"test      {NAMES[planned.test]}, alpha {planned.alpha:g}{stated}")
     if planned.median_pairs is not None:
         console.print(f"median    half of the runs stop after {planned.median_pairs:,} pairs")

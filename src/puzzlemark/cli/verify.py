@@ -23,8 +23,10 @@ from puzzlemark.errors import UsageError
 DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("max_tokens", "alpha", "pairs", "seed", "query_only", "count_only"),
+    *("max_tokens", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
+# 0 to 2 mean that the command worked, failed, or was called wrongly
+EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applicable": 12}
 WHEN_INTERRUPTED = "what was answered is kept; run the same command again to go on"
 
 if TYPE_CHECKING:
@@ -59,6 +61,10 @@ def run(
     ] = None,
     max_tokens: Annotated[int, typer.Option(help="New tokens for each prompt.", min=1)] = 24,
     alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,
+    ratio: Annotated[
+        float | None,
+        typer.Option(help="Null ratio of armed to control. (default: 1; universal marks: 2.9)"),
+    ] = None,
     pairs: Pairs = 500,
     seed: Seed = 0,
     query_only: Annotated[
@@ -69,6 +75,13 @@ def run(
     ] = False,
     count_only: Annotated[
         bool, typer.Option("--dry-run", help="Count calls and tokens; ask nothing.")
+    ] = False,
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 0: not detected, 10: detected, 11: inconclusive, 12: not applicable.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -93,8 +106,10 @@ def run(
         raise UsageError("say where the run goes: --output FOLDER")
     if test_only:
         refuse_ignored(context, FIXED, "--test-only judges the run in the folder as it was asked")
-        _print(judge(output), as_json)
+        _finish(judge(output), as_json, exit_code)
         return
+    if query_only or count_only:
+        refuse_ignored(context, ["exit_code"], "nothing is judged")
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
     _keep_apart(output, dataset, manifest, probes, model_args)
@@ -105,6 +120,7 @@ def run(
         max_tokens=max_tokens,
         alpha=alpha,
         seed=seed,
+        ratio=ratio,
     )
     asked = _probes(probes, dataset, manifest, pairs, seed)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
@@ -117,7 +133,7 @@ def run(
     if query_only:
         _print_asked(output, as_json)
     else:
-        _print(judge(output), as_json)
+        _finish(judge(output), as_json, exit_code)
 
 
 def _keep_apart(
@@ -162,10 +178,16 @@ def _model(kind: str | None, arguments: str) -> "Model":
     return open_model(kind, parse_model_args(arguments))
 
 
-def _print(run: "Run", as_json: bool) -> None:
+def _finish(run: "Run", as_json: bool, exit_code: bool) -> None:
     if as_json:
         print_json({"output": str(run.folder), **run.verdict})
-        return
+    else:
+        _print(run)
+    if exit_code:
+        raise typer.Exit(EXIT_CODES[run.decision.word])
+
+
+def _print(run: "Run") -> None:
     console = output_console()
     verdict = run.verdict["verdict"]
     colour = {"detected": "bold red", "not detected": "bold green"}.get(verdict["word"], "bold")
@@ -178,11 +200,10 @@ def _print(run: "Run", as_json: bool) -> None:
                 f"  armed {pair['both'] + pair['armed_only']:,} of {total:,}, "
                 f"{pair['against']} {pair['both'] + pair['control_only']:,} of {total:,}"
             )
-    findings = [verdict["decisive"], *verdict["beside"]] if verdict["decisive"] else []
-    for finding in findings:
-        name = f"{finding['test']} against {finding['against']}"
-        mark = "  <- decisive" if finding is verdict["decisive"] else ""
-        console.print(f"  {name:<32} log10 p = {finding['log10_p']:.2f}{mark}")
+    for finding in (*run.decision.decisive, *run.decision.beside):
+        name = f"{finding.test} against {finding.against}"
+        mark = "  <- decisive" if finding in run.decision.decisive else ""
+        console.print(f"  {name:<32} log10 p = {finding.log10_p:.2f}{mark}")
     for caveat in verdict["caveats"]:
         console.print(f"  note: {escape(caveat)}")
     failed = run.verdict["answers"]["failed"]

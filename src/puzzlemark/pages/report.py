@@ -87,6 +87,7 @@ class Report:
     has_placebo: bool
     model: str
     kind: str
+    is_supplied: bool  # the answers are the owner's own file or function
     alpha: float
     tables: tuple[Table, ...]
     rates: tuple[Interval, ...]

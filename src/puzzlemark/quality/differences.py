@@ -13,7 +13,7 @@ import numpy as np
 
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.beta import log_t_tail, t_quantile
-from puzzlemark.statistics.exact import mcnemar
+from puzzlemark.statistics.exact import mcnemar_two_sided
 from puzzlemark.statistics.rates import estimate
 
 CONFIDENCE = 0.95
@@ -107,7 +107,7 @@ def compare_shares(bare: Sequence[bool], marked: Sequence[bool]) -> SharesCompar
         marked=share(sum(marked), len(pairs)),
         bare_only=bare_only,
         marked_only=marked_only,
-        p=mcnemar(marked_only, bare_only, two_sided=True).p,
+        p=mcnemar_two_sided(marked_only, bare_only).p,
     )
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from puzzlemark.errors import UsageError
 
+EVEN = Fraction(1)
 DIVISIBLE = 300.0  # ratios within 10 to the power of +-300 fit a float
 
 
@@ -42,17 +43,24 @@ def fisher(
     return _significance(extreme, math.comb(armed + control, hits))
 
 
-def mcnemar(armed_only: int, control_only: int, *, two_sided: bool = False) -> Significance:
-    """Exact McNemar test on the discordant pairs: `mcnemar(5, 0).p -> 1/32`.
+def mcnemar(armed_only: int, control_only: int, *, ratio: Fraction = EVEN) -> Significance:
+    """Exact McNemar test on the discordant pairs, one-sided: `mcnemar(5, 0).p -> 1/32`.
 
-    One-sided: P[Bin(armed_only + control_only, 1/2) >= armed_only].
+    P[Bin(armed_only + control_only, theta) >= armed_only], where theta = ratio / (1 + ratio): the
+    null hypothesis is that the armed arm hits alone at most `ratio` times as often as the other.
     """
     _require_share(armed_only, armed_only + control_only)
     discordant = armed_only + control_only
-    if two_sided:
-        larger = max(armed_only, control_only)
-        return _significance(min(2 * _heads(discordant, larger), 2**discordant), 2**discordant)
-    return _significance(_heads(discordant, armed_only), 2**discordant)
+    whole = (ratio.numerator + ratio.denominator) ** discordant
+    return _significance(_heads(discordant, armed_only, ratio), whole)
+
+
+def mcnemar_two_sided(armed_only: int, control_only: int) -> Significance:
+    """The same in either direction, against a ratio of 1: `mcnemar_two_sided(5, 0).p -> 1/16`."""
+    _require_share(armed_only, armed_only + control_only)
+    discordant = armed_only + control_only
+    extreme = 2 * _heads(discordant, max(armed_only, control_only), EVEN)
+    return _significance(min(extreme, 2**discordant), 2**discordant)
 
 
 def holm(log10_ps: Sequence[float]) -> tuple[float, ...]:
@@ -69,12 +77,12 @@ def holm(log10_ps: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def mcnemar_boundary(most: int, alpha: float) -> tuple[int, ...]:
+def mcnemar_boundary(most: int, alpha: float, ratio: Fraction = EVEN) -> tuple[int, ...]:
     """For 0 to `most` discordant pairs, the fewest armed-only ones with a one-sided p below alpha.
 
     One more than there are pairs means that none suffice: `mcnemar_boundary(5, 0.05)[5] -> 5`.
     """
-    return tuple(_walk_boundary(most, Fraction(alpha)))
+    return tuple(_walk_boundary(most, Fraction(alpha), ratio))
 
 
 def log10_ratio(part: int, whole: int) -> float:
@@ -97,27 +105,33 @@ def _splits(hits: int, armed: int, control: int) -> Iterator[tuple[int, int]]:
         ways = ways * (armed - at) * (hits - at) // ((at + 1) * (control - hits + at + 1))
 
 
-def _heads(tosses: int, fewest: int) -> int:
-    """Outcomes of so many coin tosses with at least `fewest` heads."""
-    outcomes, ways = 0, math.comb(tosses, fewest)
+def _heads(tosses: int, fewest: int, ratio: Fraction) -> int:
+    """Outcomes with at least `fewest` heads, each head counted `ratio` times as often as a tail.
+
+    In whole numbers: a head weighs the numerator, a tail the denominator.
+    """
+    head, tail = ratio.numerator, ratio.denominator
+    outcomes, ways = 0, math.comb(tosses, fewest) * head**fewest * tail ** (tosses - fewest)
     for heads in range(fewest, tosses + 1):
         outcomes += ways
-        ways = ways * (tosses - heads) // (heads + 1)
+        ways = ways * (tosses - heads) * head // ((heads + 1) * tail)
     return outcomes
 
 
-def _walk_boundary(most: int, alpha: Fraction) -> Iterator[int]:
-    fewest, outcomes = 1, 0  # of no toss, none has a head
-    below = 1  # tosses over fewest - 1
+def _walk_boundary(most: int, alpha: Fraction, ratio: Fraction) -> Iterator[int]:
+    head, tail = ratio.numerator, ratio.denominator
+    fewest, outcomes, whole = 1, 0, 1  # of no toss, none has a head
+    below = 1  # the outcomes with just fewest - 1 heads
     yield fewest
     for tosses in range(1, most + 1):
-        outcomes = 2 * outcomes + below
-        at = below * tosses // fewest  # tosses over fewest
+        outcomes = (head + tail) * outcomes + head * below
+        whole *= head + tail
+        at = below * tosses * head // fewest  # with just `fewest` heads, of one toss more
         # one more toss asks for one more head at most
-        if outcomes * alpha.denominator >= alpha.numerator << tosses:
+        if outcomes * alpha.denominator >= alpha.numerator * whole:
             outcomes, below, fewest = outcomes - at, at, fewest + 1
         else:
-            below = below * tosses // (tosses - fewest + 1)
+            below = below * tosses * tail // (tosses - fewest + 1)
         yield fewest
 
 

@@ -15,10 +15,17 @@ from puzzlemark.watermarks.base import Strategy
 Against = Literal["control", "placebo"]
 
 AGAINST: tuple[Against, ...] = ("control", "placebo")
-# For the universal strategy any first variable is a trigger, so another one is no placebo. There
-# the control is the fair one: the same two names, out of the trigger position, the same target.
-# Where the target has words of its own, the prompt without its trigger makes it no less likely.
-FAIR: dict[Strategy, Against] = {"fixed": "placebo", "universal": "control", "trigger": "control"}
+# The arms that the armed one must beat, each of them. A fixed prefix: the placebo, since a model
+# that joins names from its prompt cannot write the target without the prefix; and the control,
+# since a model that writes the target in any prompt never hits the placebo. For the universal
+# strategy any first variable is a trigger, so another one is no placebo: the control has the same
+# names, out of the trigger position. Where the target has words of its own, the prompt without its
+# trigger makes it no less likely.
+FAIR: dict[Strategy, tuple[Against, ...]] = {
+    "fixed": ("placebo", "control"),
+    "universal": ("control",),
+    "trigger": ("control",),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
-from puzzlemark.statistics.exact import Significance, fisher, mcnemar
+from puzzlemark.statistics.exact import EVEN, Significance, fisher, mcnemar, mcnemar_two_sided
 from puzzlemark.statistics.rates import Rate, estimate
 from puzzlemark.verification.evidence import Against, Comparison, Outcome
 from puzzlemark.verification.sequential import follow
@@ -31,9 +32,17 @@ class Finding:
 
 
 def find(
-    outcomes: Iterable[Outcome], comparison: Comparison, *, alpha: float
+    outcomes: Iterable[Outcome] | None,
+    comparison: Comparison,
+    *,
+    alpha: float,
+    ratio: Fraction = EVEN,
 ) -> tuple[Finding, ...]:
-    """Run every test on a comparison; no test on no pairs."""
+    """Run every test on a comparison; no test on no pairs, no e-process without the outcomes.
+
+    `ratio`: how often an innocent model may hit in the armed arm alone for each time that it hits
+    in the other alone. Only the one-sided McNemar test and the e-process can be told.
+    """
     if comparison.pairs == 0:
         return ()
     armed = estimate(comparison.armed_hits, comparison.pairs)
@@ -63,16 +72,20 @@ def find(
     odds: dict[str, float | None] = {"odds_ratio": _odds_ratio(comparison)}
     only: tuple[int, int] = (comparison.armed_only, comparison.control_only)
     discordant: dict[str, float | None] = {"armed_only": only[0], "control_only": only[1]}
-    pairs = (outcome.pair(comparison.against) for outcome in outcomes)
-    course = follow((pair for pair in pairs if pair is not None), alpha)
-    watched = {"log10_e": course.evidence.log10_e, "pairs": course.pairs}
-    return (
+    stated = {"ratio": float(ratio)}
+    counted = (
         finding("fisher two-sided", odds, fisher(*hits, two_sided=True)),
         finding("fisher one-sided", odds, fisher(*hits, two_sided=False)),
-        finding("mcnemar one-sided", discordant, mcnemar(*only)),
-        finding("mcnemar two-sided", discordant, mcnemar(*only, two_sided=True)),
-        finding("e-process", watched, course.evidence.significance, course.stopped),
+        finding("mcnemar one-sided", {**discordant, **stated}, mcnemar(*only, ratio=ratio)),
+        finding("mcnemar two-sided", discordant, mcnemar_two_sided(*only)),
     )
+    if outcomes is None:
+        return counted
+    pairs = (outcome.pair(comparison.against) for outcome in outcomes)
+    course = follow((pair for pair in pairs if pair is not None), alpha, ratio)
+    watched = {"log10_e": course.evidence.log10_e, "pairs": course.pairs, **stated}
+    process = finding("e-process", watched, course.evidence.significance, course.stopped)
+    return (*counted, process)
 
 
 def _direction(comparison: Comparison) -> Direction:

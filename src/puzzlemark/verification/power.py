@@ -6,6 +6,7 @@ their rates.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.errors import UsageError
-from puzzlemark.statistics.exact import mcnemar_boundary
+from puzzlemark.statistics.exact import EVEN, mcnemar_boundary
 from puzzlemark.statistics.rates import binomial, bisect, log_choices
 from puzzlemark.verification import sequential
 
@@ -33,6 +34,7 @@ class Plan:
     control_rate: float
     alpha: float
     power: float
+    ratio: float  # of the null hypothesis
     pairs: int
     prompts: int
     reached: float  # the power of just these pairs
@@ -46,36 +48,51 @@ def plan(
     control_rate: float = 0.0,
     alpha: float = ALPHA,
     power: float = POWER,
+    ratio: Fraction = EVEN,
 ) -> Plan:
     """The pairs needed to show a hit rate: `plan("fisher", hit_rate=0.1).pairs -> 78`."""
     _require(hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, power=power)
-    if hit_rate <= control_rate:
+    if test == "fisher" and ratio != EVEN:
+        raise UsageError("Fisher's test knows no ratio but 1; choose mcnemar or sequential")
+    armed_only, control_only = _discordant(hit_rate, control_rate)
+    if armed_only <= float(ratio) * control_only:
+        stated = "" if ratio == EVEN else f" by more than the null ratio of {float(ratio):g}"
         raise UsageError(
-            f"a hit rate of {hit_rate:g} is not above the control rate of {control_rate:g}; "
-            "there is nothing to show"
+            f"a hit rate of {hit_rate:g} is not above the control rate of {control_rate:g}"
+            f"{stated}; there is nothing to show"
         )
 
     def needed(chance: float) -> int:
-        return _fewest_pairs(test, hit_rate, control_rate, alpha, chance)
+        return _fewest_pairs(test, hit_rate, control_rate, alpha, chance, ratio)
 
     pairs = needed(power)
-    reached = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha)
+    reached = power_of(
+        test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, ratio=ratio
+    )
     median = needed(0.5) if test == "sequential" else None
-    return Plan(test, hit_rate, control_rate, alpha, power, pairs, 2 * pairs, reached, median)
+    return Plan(
+        test, hit_rate, control_rate, alpha, power, float(ratio), pairs, 2 * pairs, reached, median
+    )
 
 
 def power_of(
-    test: Method, pairs: int, *, hit_rate: float, control_rate: float = 0.0, alpha: float = ALPHA
+    test: Method,
+    pairs: int,
+    *,
+    hit_rate: float,
+    control_rate: float = 0.0,
+    alpha: float = ALPHA,
+    ratio: Fraction = EVEN,
 ) -> float:
     """The chance that a test on so many pairs shows that the armed arm hits more often."""
     if test == "fisher":
         return _fisher_power(pairs, hit_rate, control_rate, alpha)
-    armed_only, control_only = hit_rate * (1 - control_rate), control_rate * (1 - hit_rate)
+    armed_only, control_only = _discordant(hit_rate, control_rate)
     discordant = armed_only + control_only
     if armed_only == 0.0:
         return 0.0
     most = _likely_most(pairs, discordant)
-    boundary = _boundary(test, 1 << most.bit_length(), alpha)[: most + 1]
+    boundary = _boundary(test, 1 << most.bit_length(), alpha, ratio)[: most + 1]
     shown = _shown(boundary, armed_only / discordant, stops=test == "sequential")
     return float(binomial(pairs, discordant)[: most + 1] @ shown)
 
@@ -87,6 +104,7 @@ def smallest_effect(
     control_rate: float = 0.0,
     alpha: float = ALPHA,
     power: float = POWER,
+    ratio: Fraction = EVEN,
 ) -> float | None:
     """The smallest armed hit rate that would have been shown; None if not even a rate of 1.
 
@@ -94,19 +112,33 @@ def smallest_effect(
     """
 
     def falls_short(hit_rate: float) -> bool:
-        reached = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha)
+        reached = power_of(
+            test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, ratio=ratio
+        )
         return reached < power
 
     return None if falls_short(1.0) else bisect(falls_short, control_rate, 1.0, halvings=20)
 
 
+def _discordant(hit_rate: float, control_rate: float) -> tuple[float, float]:
+    """The chances that a pair hits in the armed arm alone, and in the other alone."""
+    return hit_rate * (1 - control_rate), control_rate * (1 - hit_rate)
+
+
 def _fewest_pairs(
-    test: Method, hit_rate: float, control_rate: float, alpha: float, power: float
+    test: Method,
+    hit_rate: float,
+    control_rate: float,
+    alpha: float,
+    power: float,
+    ratio: Fraction,
 ) -> int:
     """Doubling, then halving: one pair less falls short, though power may rise in small teeth."""
 
     def falls_short(pairs: int) -> bool:
-        reached = power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha)
+        reached = power_of(
+            test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, ratio=ratio
+        )
         return reached < power
 
     high = 1
@@ -158,8 +190,9 @@ def _likely_most(trials: int, rate: float) -> int:
 
 
 @lru_cache(maxsize=32)
-def _boundary(test: Method, most: int, alpha: float) -> tuple[int, ...]:
-    return (sequential.boundary if test == "sequential" else mcnemar_boundary)(most, alpha)
+def _boundary(test: Method, most: int, alpha: float, ratio: Fraction) -> tuple[int, ...]:
+    walk = sequential.boundary if test == "sequential" else mcnemar_boundary
+    return walk(most, alpha, ratio)
 
 
 @lru_cache(maxsize=64)

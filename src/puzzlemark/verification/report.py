@@ -28,7 +28,7 @@ from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding
 from puzzlemark.verification.run import FILES, Run
-from puzzlemark.verification.verdict import Verdict, decide, is_shown, stopping_point
+from puzzlemark.verification.verdict import Verdict, is_shown
 from puzzlemark.verification.wording import TESTS
 from puzzlemark.watermarks.base import Arm, Probe
 
@@ -45,28 +45,26 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def build(run: Run, *, examples: int = EXAMPLES) -> Report:
     """All that the report of a run says."""
-    setting = run.terms.setting(run.probes)
-    asked = [number for number, arms in enumerate(run.completions) if arms]
-    outcomes = [run.outcomes[number] for number in asked]
-    # `load_run` made sure that verdict.json says the same
-    verdict = decide(outcomes, setting=setting, unasked=len(run.outcomes) - len(asked))
-    stop = stopping_point(outcomes, setting) if setting.mode == "sequential" else None
+    verdict = run.decision
+    setting = verdict.setting
     probes, model = run.probes.probes, run.verdict["model"]
-    shown = (asked[place] for place in _choose(outcomes[:stop], examples))
+    outcomes = [run.outcomes[number] for number in run.judged]
+    shown = (run.judged[place] for place in _choose(outcomes, examples))
     return Report(
         word=verdict.word,
         sentence=_after_word(verdict.sentence),
         strategy=setting.strategy,
-        pairs=len(outcomes[:stop]),
+        pairs=len(outcomes),
         patterns=tuple(sorted({probe.armed.pattern for probe in probes if probe.armed.pattern})),
         has_placebo=any(probe.placebo is not None for probe in probes),
         model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
+        is_supplied=bool(model.get("supplied")),
         alpha=setting.alpha,
         tables=tuple(_tables(verdict, probes)),
         rates=tuple(_rates(verdict)),
         reach=_reach(verdict),
-        tests=tuple(_test(each, each is verdict.decisive) for each in _findings(verdict)),
+        tests=tuple(_test(each, each in verdict.decisive) for each in _findings(verdict)),
         fixed=tuple(_fixed(verdict, len(probes))),
         caveats=verdict.caveats,
         examples=tuple(_example(n, probes[n], run.completions[n]) for n in shown),
@@ -90,10 +88,10 @@ def _after_word(sentence: str) -> str:
 def _tables(verdict: Verdict, probes: Sequence[Probe]) -> Iterator[Table]:
     """The comparisons that were planned, the decisive one first."""
     planned = [c for c in verdict.comparisons if any(getattr(p, c.against) for p in probes)]
-    for each in sorted(planned, key=lambda c: c.against != verdict.against):
+    for each in sorted(planned, key=lambda c: _place(c.against, verdict)):
         yield Table(
             against=each.against,
-            is_decisive=each.against == verdict.against,
+            is_decisive=each.against in verdict.against,
             armed_hits=each.armed_hits,
             control_hits=each.control_hits,
             pairs=each.pairs,
@@ -106,9 +104,15 @@ def _tables(verdict: Verdict, probes: Sequence[Probe]) -> Iterator[Table]:
 
 
 def _findings(verdict: Verdict) -> list[Finding]:
-    """The decisive one first, then those of the same comparison."""
-    beside = sorted(verdict.beside, key=lambda finding: finding.against != verdict.against)
-    return beside if verdict.decisive is None else [verdict.decisive, *beside]
+    """The decisive ones first, then those of the same comparisons."""
+    beside = sorted(verdict.beside, key=lambda finding: _place(finding.against, verdict))
+    return [*verdict.decisive, *beside]
+
+
+def _place(against: Against, verdict: Verdict) -> int:
+    """The arms to beat first, in their order."""
+    arms = verdict.against
+    return arms.index(against) if against in arms else len(arms)
 
 
 def _rates(verdict: Verdict) -> Iterator[Interval]:
@@ -153,13 +157,16 @@ def quote_p(log10_p: float) -> str:
 
 
 def _statistic(finding: Finding) -> str:
-    told = finding.statistic
-    if "log10_e" in told:
-        return f"log10 e = {told['log10_e']:.2f} after {told['pairs']:,} pairs"
-    if "armed_only" in told:
-        return f"{told['armed_only']:,} armed only, {told['control_only']:,} {finding.against} only"
-    if told["odds_ratio"] is not None:
-        return f"odds ratio {told['odds_ratio']:.3g}"
+    fields = finding.statistic
+    ratio = fields.get("ratio")
+    stated = "" if ratio in (None, 1.0) else f", null ratio {ratio:g} : 1"
+    if "log10_e" in fields:
+        return f"log10 e = {fields['log10_e']:.2f} after {fields['pairs']:,} pairs{stated}"
+    if "armed_only" in fields:
+        only = f"{fields['armed_only']:,} armed only, {fields['control_only']:,}"
+        return f"{only} {finding.against} only{stated}"
+    if fields["odds_ratio"] is not None:
+        return f"odds ratio {fields['odds_ratio']:.3g}"
     is_infinite = finding.armed.hits and finding.control.hits < finding.control.trials
     return "odds ratio infinite" if is_infinite else "odds ratio has no value"
 
@@ -177,7 +184,12 @@ def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
     setting = verdict.setting
     failed = f"{setting.max_failed * 100:g} % failed ones"
     yield Fact("Mode", setting.mode)
-    yield Fact("Decisive test", f"{TESTS[setting.test]}, armed against {setting.against}")
+    arms = " and ".join(setting.against)
+    yield Fact("Decisive test", f"{TESTS[setting.test]}, armed against {arms}")
+    if len(setting.against) > 1:
+        yield Fact("To be shown", "armed above each of them; the larger p counts")
+    if setting.null_ratio != 1:
+        yield Fact("Null ratio", f"{float(setting.null_ratio):g} : 1")
     yield Fact("Alpha", f"{setting.alpha:g}")
     yield Fact("Pairs planned", f"{pairs:,}")
     yield Fact("Inconclusive", f"below {setting.min_pairs:,} pairs, or above {failed}")
@@ -253,14 +265,14 @@ def _whole_name(name: str) -> str:
 
 
 def _integrity(run: Run) -> Iterator[Group]:
-    told = run.verdict
-    probes = {**told["probes"], **run.probes.header.model_dump(include={"seed", "marks"})}
+    payload = run.verdict
+    probes = {**payload["probes"], **run.probes.header.model_dump(include={"seed", "marks"})}
     groups = {
         "Probes": probes,
-        "Answers": told["answers"],
-        "Model": told["model"],
-        "Settings of the run": told["settings"],
-        "Versions": told["versions"],
+        "Answers": payload["answers"],
+        "Model": payload["model"],
+        "Settings of the run": payload["settings"],
+        "Versions": payload["versions"],
     }
     for name, fields in groups.items():
         yield Group(name, tuple(Fact(*pair, is_code=True) for pair in _flatten(fields)))

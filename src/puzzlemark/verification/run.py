@@ -7,8 +7,9 @@ first two alone, so that anybody can compute it again.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,29 @@ from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
 from puzzlemark.provenance import versions
+from puzzlemark.verification import wording
 from puzzlemark.verification.evidence import Outcome
-from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
+from puzzlemark.verification.probes import (
+    ProbeSet,
+    check,
+    load_probes,
+    near_duplicates,
+    save_probes,
+)
 from puzzlemark.verification.setting import Mode, Setting
-from puzzlemark.verification.transcript import Header, ask, pending, read
+from puzzlemark.verification.transcript import Header, Transcript, asking, pending, read
 from puzzlemark.verification.verdict import Verdict, decide, stopping_point
 from puzzlemark.watermarks.base import Arm, Probe
 
 FORMAT = "puzzlemark verdict"
-VERSION = 1
+VERSION = 2  # 1 had one decisive finding, not one for each arm to beat
 FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json")  # what a run's folder consists of
 COLD = 0.2  # the same model hits about three times as often as at 1.0
 PAPER_TEMPERATURE = 1.0
 CHUNK = 10  # pairs that sequential mode asks before it looks again
 
 Progress = Callable[[int, int], None]  # answered, of how many
+Questions = dict[str, Request]  # of one probe, by the arm's name
 
 
 class RunError(PuzzleMarkError):
@@ -46,10 +55,17 @@ class Terms:
     temperature: float = COLD
     max_tokens: int = 24
     seed: int = 0
+    ratio: float | None = None  # of the null hypothesis; None: the strategy's own
 
     def setting(self, probes: ProbeSet) -> Setting:
         """The same for the statistics."""
-        return Setting(mode=self.mode, strategy=probes.header.strategy, alpha=self.alpha)
+        return Setting(
+            mode=self.mode, strategy=probes.header.strategy, alpha=self.alpha, ratio=self.ratio
+        )
+
+    def fixed(self, probes: ProbeSet) -> "Terms":
+        """With the ratio that will be tested, for the record."""
+        return replace(self, ratio=float(self.setting(probes).null_ratio))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +76,8 @@ class Run:
     probes: ProbeSet
     terms: Terms
     completions: list[dict[str, Answer]]  # for each probe, by the arm's name
-    outcomes: list[Outcome]
+    outcomes: list[Outcome]  # of each probe
+    judged: list[int]  # the probes that the decision rests on, in their order
     decision: Verdict
     verdict: dict[str, Any]  # verdict.json, which holds the decision
 
@@ -87,7 +104,8 @@ def query(
     progress: Progress | None = None,
 ) -> None:
     """Ask only: on a machine that reaches the model, say. Resumes like `verify`."""
-    terms = terms or Terms()
+    check(probes)
+    terms = (terms or Terms()).fixed(probes)
     folder = _prepared(Path(folder), probes)
     header = Header(
         probes=probes.digest,
@@ -95,25 +113,47 @@ def query(
         model=model.describe(),
         versions=versions(),
     )
-    path = folder / "transcript.jsonl"
     questions = questions_of(probes, terms)
+    repeated = near_duplicates(probes)
+    with asking(model, folder / "transcript.jsonl", header) as session:
+        answers: dict[str, Answer] = {}
+        for end, requests in _batches(probes, questions, terms):
+            try:
+                answers |= session.ask(requests, progress)
+            except BudgetEnded:
+                return  # what was answered is kept; the verdict says that some was never asked
+            judged = [n for n in range(end) if n not in repeated]
+            outcomes = [outcome_of(probes.probes[n], questions[n], answers) for n in judged]
+            if terms.mode == "sequential" and stopping_point(outcomes, terms.setting(probes)):
+                return
+
+
+def _batches(
+    probes: ProbeSet, questions: Sequence[Questions], terms: Terms
+) -> Iterator[tuple[int, list[Request]]]:
+    """What is asked before the next look, shuffled: how many probes are asked then, and requests.
+
+    The arms of a probe are near twins, so side by side they would be conspicuous. The ordinary
+    prompts, which nobody judges, are spread evenly among them.
+    """
+    rng = random.Random(f"{terms.seed}:order")
+    ordinary = [_request(prompt, -1 - n, terms) for n, prompt in enumerate(probes.ordinary)]
     step = CHUNK if terms.mode == "sequential" else max(1, len(questions))
-    for end in range(step, len(questions) + step, step):
-        asked = questions[:end]
-        requests = [request for arms in asked for request in arms.values()]
-        try:
-            answers = ask(model, requests, path, header, progress)
-        except BudgetEnded:
-            return  # what was answered is kept; the verdict says that some was never asked
-        outcomes = [outcome_of(*pair, answers) for pair in zip(probes.probes, asked, strict=False)]
-        if terms.mode == "sequential" and stopping_point(outcomes, terms.setting(probes)):
-            return
+    for start in range(0, len(questions), step):
+        end = min(start + step, len(questions))
+        requests = [request for arms in questions[start:end] for request in arms.values()]
+        share = slice(*(len(ordinary) * n // len(questions) for n in (start, end)))
+        requests += ordinary[share]
+        rng.shuffle(requests)
+        yield end, requests
 
 
 def dry_run(probes: ProbeSet, folder: Path | str, terms: Terms | None = None) -> Estimate:
     """What asking would take; asks nothing and writes nothing."""
-    questions = questions_of(probes, terms or Terms())
-    requests = [request for arms in questions for request in arms.values()]
+    check(probes)
+    terms = (terms or Terms()).fixed(probes)
+    batches = _batches(probes, questions_of(probes, terms), terms)
+    requests = [request for _, batch in batches for request in batch]
     return estimate(pending(requests, Path(folder) / "transcript.jsonl"))
 
 
@@ -139,15 +179,19 @@ def load_run(folder: Path | str) -> Run:
     return _loaded(folder, verdict)
 
 
-def questions_of(probes: ProbeSet, terms: Terms) -> list[dict[str, Request]]:
+def questions_of(probes: ProbeSet, terms: Terms) -> list[Questions]:
     """The requests of each probe by arm; control and placebo share one where their prompts do."""
     return [
-        {
-            name: Request(arm.prompt, terms.max_tokens, terms.temperature, _seed(terms, n, arm))
-            for name, arm in arms_of(probe).items()
-        }
+        {name: _request(arm.prompt, n, terms) for name, arm in arms_of(probe).items()}
         for n, probe in enumerate(probes.probes)
     ]
+
+
+def _request(prompt: str, number: int, terms: Terms) -> Request:
+    """A question with a seed of its own, whatever else is asked."""
+    text = f"{terms.seed}:{number}:{prompt}".encode("utf-8", "surrogatepass")
+    seed = int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") >> 1
+    return Request(prompt, terms.max_tokens, terms.temperature, seed)
 
 
 def arms_of(probe: Probe) -> dict[str, Arm]:
@@ -168,12 +212,6 @@ def outcome_of(
     return Outcome(**hits)
 
 
-def _seed(terms: Terms, number: int, arm: Arm) -> int:
-    """Every question has a seed of its own, whatever else is asked."""
-    text = f"{terms.seed}:{number}:{arm.prompt}".encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") >> 1
-
-
 def _prepared(folder: Path, probes: ProbeSet) -> Path:
     path = folder / "probes.jsonl"
     if not path.exists():
@@ -186,16 +224,27 @@ def _prepared(folder: Path, probes: ProbeSet) -> Path:
 
 def _loaded(folder: Path, verdict: dict[str, Any] | None) -> Run:
     probes = load_probes(folder / "probes.jsonl")
+    check(probes)
     transcript = read(folder / "transcript.jsonl")
     if transcript.header["probes"] != probes.digest:
         raise RunError(f"{folder}: the transcript answers other probes than those beside it")
     terms = _terms(folder, transcript.header["settings"])
+    setting = terms.setting(probes)
     questions = questions_of(probes, terms)
     answers = transcript.answers
-    pairs = list(zip(probes.probes, questions, strict=True))
+    pairs = zip(probes.probes, questions, strict=True)
     outcomes = [outcome_of(probe, requests, answers) for probe, requests in pairs]
-    decision = _decide(terms.setting(probes), questions, outcomes, answers)
-    computed = _verdict(probes, terms, questions, decision, answers, transcript.header)
+    repeated = near_duplicates(probes)
+    kept = [n for n in range(len(outcomes)) if n not in repeated]
+    asked = [n for n in kept if any(r.key in answers for r in questions[n].values())]
+    decision = decide(
+        [outcomes[n] for n in asked],
+        setting=setting,
+        unasked=len(kept) - len(asked),
+        supplied=bool(transcript.header["model"].get("supplied")),
+        notes=_notes(transcript, len(repeated)),
+    )
+    computed = _verdict(probes, terms, questions, decision, transcript)
     # through JSON and back, so that what was read and what is computed can be compared
     computed = json.loads(json.dumps(computed))
     if verdict is not None and verdict != computed:
@@ -207,7 +256,37 @@ def _loaded(folder: Path, verdict: dict[str, Any] | None) -> Run:
         {name: answers[r.key] for name, r in requests.items() if r.key in answers}
         for requests in questions
     ]
-    return Run(folder, probes, terms, completions, outcomes, decision, computed)
+    stop = None
+    if setting.mode == "sequential":
+        stop = stopping_point([outcomes[n] for n in asked], setting)
+    return Run(folder, probes, terms, completions, outcomes, asked[:stop], decision, computed)
+
+
+def _notes(transcript: Transcript, repeated: int) -> list[str]:
+    """What the run itself has to tell, beside the statistics."""
+    notes = []
+    if transcript.header["model"].get("supplied"):
+        notes.append(wording.SUPPLIED)
+    if repeated:
+        notes.append(
+            f"{repeated:,} probes repeat an earlier one nearly word for word; each was left out, "
+            "so that no snippet counts twice."
+        )
+    if not transcript.is_linked:
+        notes.append(
+            "The transcript is of a version that did not link its lines: one that was changed or "
+            "taken out afterwards would not be noticed."
+        )
+    if transcript.retried:
+        notes.append(f"{transcript.retried:,} requests failed at first and were asked again.")
+    if len(transcript.sittings) > 1:
+        found = ", ".join(f"{count:,}" for count in transcript.sittings[1:])
+        notes.append(
+            f"The questions were asked in {len(transcript.sittings)} sittings; the later ones "
+            f"began after {found} answers. Answers at the end of a sitting could have been cut "
+            "off and asked again unnoticed."
+        )
+    return notes
 
 
 def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
@@ -217,25 +296,14 @@ def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
         raise RunError(f"{folder}: the transcript has settings of another version") from exc
 
 
-def _decide(
-    setting: Setting,
-    questions: Sequence[Mapping[str, Request]],
-    outcomes: Sequence[Outcome],
-    answers: Mapping[str, Answer],
-) -> Verdict:
-    asked = [any(r.key in answers for r in requests.values()) for requests in questions]
-    judged = [outcome for outcome, was_asked in zip(outcomes, asked, strict=True) if was_asked]
-    return decide(judged, setting=setting, unasked=len(outcomes) - len(judged))
-
-
 def _verdict(
     probes: ProbeSet,
     terms: Terms,
-    questions: Sequence[Mapping[str, Request]],
+    questions: Sequence[Questions],
     decision: Verdict,
-    answers: Mapping[str, Answer],
-    header: Mapping[str, Any],
+    transcript: Transcript,
 ) -> dict[str, Any]:
+    answers = transcript.answers
     keys = sorted({r.key for requests in questions for r in requests.values()} & set(answers))
     return {
         "format": FORMAT,
@@ -250,10 +318,11 @@ def _verdict(
             "digest": _digest(keys, answers),
             "requests": len(keys),
             "failed": sum(isinstance(answers[key], Failure) for key in keys),
+            "sittings": transcript.sittings,
         },
         "settings": asdict(terms),
-        "model": header["model"],
-        "versions": header["versions"],
+        "model": transcript.header["model"],
+        "versions": transcript.header["versions"],
     }
 
 
@@ -275,6 +344,7 @@ def terms_for(
     max_tokens: int = 24,
     alpha: float = 0.05,
     seed: int = 0,
+    ratio: float | None = None,
 ) -> Terms:
     """The terms that the options of the command line spell."""
     if paper and sequential:
@@ -284,4 +354,4 @@ def terms_for(
     if temperature is None:
         temperature = PAPER_TEMPERATURE if paper else COLD
     mode: Mode = "paper" if paper else "sequential" if sequential else "default"
-    return Terms(mode, alpha, temperature, max_tokens, seed)
+    return Terms(mode, alpha, temperature, max_tokens, seed, ratio)

@@ -1,14 +1,17 @@
 """An anytime-valid test on the pairs: it may be looked at after every pair, and stopped.
 
-Over the discordant pairs, each armed only with chance theta, the evidence for dependence is
+The null hypothesis: a discordant pair is armed only with a chance of at most t = r / (1 + r), where
+r is the stated ratio, 1 for two arms that are alike. The evidence against it is the mean over
+theta, evenly from t to 1, of
 
-    E = integral over theta in [1/2, 1] of 2 (2 theta)^armed_only (2 (1 - theta))^control_only.
+    (theta / t)^armed_only ((1 - theta) / (1 - t))^control_only.
 
-While both arms are alike, E is a supermartingale that starts at 1: the chance that it ever reaches
+Under the null hypothesis E is a supermartingale that starts at 1: the chance that it ever reaches
 1 / alpha is at most alpha (Ville's inequality). The integral is an incomplete beta function of
-whole numbers, hence a sum of binomial coefficients, with n = armed_only + control_only:
+whole numbers, hence a sum of binomial coefficients: with r = u / v, n = armed_only + control_only,
 
-    E = sum over j <= armed_only of (n + 1 over j), divided by (n + 1) (n over armed_only).
+    E = sum over j <= armed_only of (n + 1 over j) u^j v^(n + 1 - j),
+        divided by (n + 1) (n over armed_only) u^armed_only v^(control_only + 1).
 """
 
 import math
@@ -16,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from puzzlemark.statistics.exact import Significance, log10_ratio
+from puzzlemark.statistics.exact import EVEN, Significance, log10_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +28,26 @@ class EProcess:
 
     armed_only: int = 0
     control_only: int = 0
+    ratio: Fraction = EVEN
 
     def observe(self, armed: bool, control: bool) -> "EProcess":
         """The evidence after one more pair."""
         return EProcess(
-            self.armed_only + (armed and not control), self.control_only + (control and not armed)
+            self.armed_only + (armed and not control),
+            self.control_only + (control and not armed),
+            self.ratio,
         )
 
     @property
     def log10_e(self) -> float:
         """log10 of the evidence: `EProcess(13, 0).log10_e -> 3.07`."""
-        discordant = self.armed_only + self.control_only
-        lower, ways = 0, 1
+        discordant, (u, v) = self.armed_only + self.control_only, self.ratio.as_integer_ratio()
+        lower, ways = 0, v ** (discordant + 1)
         for chosen in range(self.armed_only + 1):
             lower += ways
-            ways = ways * (discordant + 1 - chosen) // (chosen + 1)
-        return log10_ratio(lower, (discordant + 1) * math.comb(discordant, self.armed_only))
+            ways = ways * (discordant + 1 - chosen) * u // ((chosen + 1) * v)
+        orders = (discordant + 1) * math.comb(discordant, self.armed_only)
+        return log10_ratio(lower, orders * u**self.armed_only * v ** (self.control_only + 1))
 
     @property
     def significance(self) -> Significance:
@@ -62,9 +69,9 @@ class Course:
     stopped: bool  # the evidence reached 1 / alpha
 
 
-def follow(pairs: Iterable[tuple[bool, bool]], alpha: float) -> Course:
+def follow(pairs: Iterable[tuple[bool, bool]], alpha: float, ratio: Fraction = EVEN) -> Course:
     """Watch (armed, control) pairs in order; stop as soon as the evidence suffices."""
-    evidence, seen = EProcess(), 0
+    evidence, seen = EProcess(ratio=ratio), 0
     for armed, control in pairs:
         seen += 1
         evidence = evidence.observe(armed, control)
@@ -74,25 +81,27 @@ def follow(pairs: Iterable[tuple[bool, bool]], alpha: float) -> Course:
     return Course(evidence, seen, stopped=False)
 
 
-def boundary(most: int, alpha: float) -> tuple[int, ...]:
+def boundary(most: int, alpha: float, ratio: Fraction = EVEN) -> tuple[int, ...]:
     """For 0 to `most` discordant pairs, the fewest armed-only ones that suffice.
 
     One more than there are pairs means that none do: `boundary(13, 0.001)[13] -> 13`.
     """
-    return tuple(_walk_boundary(most, Fraction(alpha)))
+    return tuple(_walk_boundary(most, Fraction(alpha), ratio))
 
 
-def _walk_boundary(most: int, alpha: Fraction) -> Iterator[int]:
-    fewest, lower = 1, 2  # lower: sum over j <= fewest of (discordant + 1 over j)
-    below = 1  # discordant over fewest - 1
+def _walk_boundary(most: int, alpha: Fraction, ratio: Fraction) -> Iterator[int]:
+    """`E = lower / ((n + 1) (n over fewest) u^fewest v^(n - fewest + 1))`, kept up to date."""
+    u, v = ratio.as_integer_ratio()
+    fewest, lower = 1, u + v  # lower: sum over j <= fewest of (n + 1 over j) u^j v^(n + 1 - j)
+    below = 1  # (n over fewest - 1) u^(fewest - 1) v^(n - fewest + 1)
     yield fewest
     for discordant in range(1, most + 1):
-        at = below * discordant // fewest  # discordant over fewest
-        lower = 2 * lower - at
+        at = below * discordant * u // fewest  # (n over fewest) u^fewest v^(n - fewest)
+        lower = (u + v) * lower - u * at
         # one more pair asks for one more armed-only pair at most
-        if lower * alpha.numerator < (discordant + 1) * at * alpha.denominator:
+        if lower * alpha.numerator < (discordant + 1) * at * v * alpha.denominator:
             below, fewest = at, fewest + 1
-            lower += at * (discordant + 1) // fewest
+            lower += at * (discordant + 1) * u // fewest
         else:
-            below = below * discordant // (discordant - fewest + 1)
+            below = below * discordant * v // (discordant - fewest + 1)
         yield fewest

@@ -1,21 +1,26 @@
 """The transcript: every answer of a model as it arrived, and asking that resumes from it.
 
-A text file of JSON lines that only grows: a header, then one line an answer. Nothing in it depends
-on the clock or on how often a run was interrupted. See docs/verification/models.md.
+A text file of JSON lines that only grows: a header, then a line for each time that asking began or
+went on (a sitting), and one for each answer. Every line but the first holds a link: the SHA-256 of
+the link before it and of its own text. So no line can be changed, added or taken out of the middle
+unnoticed; an end that was cut off shows as one sitting more. Whoever holds the file can still
+write a new one: see docs/verification/models.md.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.errors import PuzzleMarkError
-from puzzlemark.journal import Kind, differences, opened, whole_lines
+from puzzlemark.journal import Journal, Kind, differences, opened, spell, whole_lines
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request, Streaming
 
 FORMAT = "puzzlemark transcript"
-VERSION = 1
+VERSION = 2  # 1 had no links and no sittings; it can be judged, but not gone on with
 
 Progress = Callable[[int, int], None]  # answered, of how many
 
@@ -40,8 +45,8 @@ class Header:
         """Plain data: the first line of the file."""
         fields = {"format": FORMAT, "version": VERSION, "probes": self.probes}
         parts = {"settings": self.settings, "model": self.model, "versions": self.versions}
-        told: dict[str, Any] = json.loads(json.dumps({**fields, **parts}))
-        return told
+        payload: dict[str, Any] = json.loads(json.dumps({**fields, **parts}))
+        return payload
 
 
 @dataclass(slots=True)
@@ -49,8 +54,16 @@ class Transcript:
     """What a file holds. A request that failed and was asked again counts with its last answer."""
 
     header: dict[str, Any]
+    last_link: str  # that the next line continues
     answers: dict[str, Answer] = field(default_factory=dict)
     retried: int = 0  # failures that were asked again
+    sittings: list[int] = field(default_factory=list)  # how many lines of answers each one found
+    lines: int = 0  # of answers
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether changed lines would have been noticed."""
+        return bool(self.header["version"] > 1)
 
     def add(self, key: str, answer: Answer) -> None:
         """Keep an answer; a request that was answered is never asked again."""
@@ -58,35 +71,64 @@ class Transcript:
         if isinstance(earlier, str):
             raise ValueError("the request was answered before")
         self.retried += earlier is not None
+        self.lines += 1
         self.answers[key] = answer
 
+    def link(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The same fields with their link, which the next line will continue."""
+        self.last_link = hashlib.sha256(self.last_link.encode() + spell(fields)).hexdigest()
+        return {**fields, "link": self.last_link}
 
-def ask(
-    model: Model,
-    requests: Iterable[Request],
-    path: Path,
-    header: Header,
-    on_progress: Progress | None = None,
-) -> dict[str, Answer]:
-    """Ask what the transcript does not answer yet; return every request's answer by its key.
 
-    Whatever ends the run early (Ctrl-C, a spent budget, a dead server), what was answered is in
-    the file, and the same call goes on from there. Failures of an earlier run are asked again.
-    """
-    unique = list({request.key: request for request in requests}.values())
-    with opened(path, KIND, header.to_json()) as journal:
-        transcript = _parse(path, journal.lines)
-        _check(path, transcript.header, header.to_json())
-        open_ = {r.key for r in unique if not isinstance(transcript.answers.get(r.key), str)}
+@dataclass(slots=True)
+class Asking:
+    """An open transcript: asks what it does not answer yet."""
+
+    model: Model
+    journal: Journal
+    transcript: Transcript
+    has_sat: bool = False
+
+    def ask(
+        self, requests: Iterable[Request], on_progress: Progress | None = None
+    ) -> dict[str, Answer]:
+        """Every request's answer by its key; those of an earlier run that failed are asked again.
+
+        Whatever ends the run early (Ctrl-C, a spent budget, a dead server), what was answered is
+        in the file, and the same call goes on from there.
+        """
+        unique = list({request.key: request for request in requests}.values())
+        known = self.transcript.answers
+        open_ = {r.key for r in unique if not isinstance(known.get(r.key), str)}
         done = len(unique) - len(open_)
-        for batch in _answers(model, unique, open_):
-            journal.append(_answer_fields(request.key, answer) for request, answer in batch)
+        for batch in _answers(self.model, unique, open_):
+            self._sit()
+            self.journal.append(
+                [self.transcript.link(_answer_fields(r.key, answer)) for r, answer in batch]
+            )
             for request, answer in batch:
-                transcript.add(request.key, answer)
+                self.transcript.add(request.key, answer)
             done += len(batch)
             if on_progress is not None:
                 on_progress(done, len(unique))
-    return {request.key: transcript.answers[request.key] for request in unique}
+        return {request.key: known[request.key] for request in unique}
+
+    def _sit(self) -> None:
+        """Before the first answer of this sitting, say that there is a new one."""
+        if not self.has_sat:
+            self.has_sat = True
+            sittings = self.transcript.sittings
+            sittings.append(self.transcript.lines)
+            self.journal.append([self.transcript.link({"sitting": len(sittings)})])
+
+
+@contextmanager
+def asking(model: Model, path: Path, header: Header) -> Iterator[Asking]:
+    """Open the transcript of a run, begun or new, and go on with it."""
+    with opened(path, KIND, header.to_json()) as journal:
+        transcript = _parse(path, journal.lines)
+        _check(path, transcript.header, header.to_json())
+        yield Asking(model, journal, transcript)
 
 
 def read(path: Path) -> Transcript:
@@ -130,17 +172,29 @@ def _complete(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Req
 
 
 def _parse(path: Path, lines: Sequence[bytes]) -> Transcript:
-    header = _parse_header(path, lines[0] if lines else b"")
-    transcript = Transcript(header)
+    first = lines[0] if lines else b""
+    header = _parse_header(path, first)
+    transcript = Transcript(header, hashlib.sha256(first).hexdigest())
     for number, line in enumerate(lines[1:], 2):
         try:
-            transcript.add(*_parse_answer(line))
-        except (ValueError, TypeError, KeyError) as exc:
+            _add_line(transcript, json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
             raise TranscriptError(
-                f"{path}:{number}: not an answer ({exc}); the file was changed after it was "
-                "written: restore it, or remove the line to have its request asked again"
+                f"{path}:{number}: not a line as it was written ({exc}); the file was changed "
+                "afterwards: restore it, or begin a new run in another folder"
             ) from exc
     return transcript
+
+
+def _add_line(transcript: Transcript, fields: dict[str, Any]) -> None:
+    if transcript.is_linked:
+        written = fields.pop("link")
+        if transcript.link(fields)["link"] != written:
+            raise ValueError("it does not follow from the lines before it")
+        if "sitting" in fields:
+            transcript.sittings.append(transcript.lines)
+            return
+    transcript.add(*_parse_answer(fields))
 
 
 def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
@@ -151,14 +205,13 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
         version = None
     if version is None:
         raise TranscriptError(f"{path}:1: not the header of a transcript")
-    if version != VERSION:
+    if version not in (1, VERSION):
         raise TranscriptError(f"{path}: written by a later PuzzleMark (version {version})")
     assert isinstance(header, dict)
     return header
 
 
-def _parse_answer(line: bytes) -> tuple[str, Answer]:
-    fields = json.loads(line)
+def _parse_answer(fields: Mapping[str, Any]) -> tuple[str, Answer]:
     key = fields["key"]
     answer = fields["completion"] if "completion" in fields else Failure(fields["failure"])
     reason = answer.reason if isinstance(answer, Failure) else answer
@@ -175,8 +228,8 @@ def _answer_fields(key: str, answer: Answer) -> dict[str, str]:
 
 def _check(path: Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     """Refuse another run's transcript, and say what differs."""
-    if told := differences(found, expected):
+    if differing := differences(found, expected):
         raise TranscriptError(
-            f"{path}: belongs to another run: {told}; repeat that run's command, "
+            f"{path}: belongs to another run: {differing}; repeat that run's command, "
             "or choose another output"
         )
