@@ -50,7 +50,8 @@ class Row:
     def is_fair(self, kind: str) -> bool:
         """False where a universal mark was asked with the control of verdicts of version 1."""
         strategy = self.verdicts[kind]["verdict"]["setting"]["strategy"]
-        return strategy != "universal" or self.verdicts[kind]["version"] > 1
+        version: int = self.verdicts[kind]["version"]
+        return strategy != "universal" or version > 1
 
 
 def collect(run: Path, records: Path) -> None:
