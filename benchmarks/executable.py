@@ -9,15 +9,16 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from puzzlemark.syntax.variables import POLICIES, Policy
 from puzzlemark.watermarks.base import Watermark, named
 from tests.stories.test_executable_programs import (
     JAVA,
+    KEYWORD_CALL,
     PYTHON,
     STRATEGIES,
     failures_in_java,
     failures_in_python,
-    keyword_calls_broken,
-    mark_everything,
+    marked_programs,
     programs,
 )
 
@@ -40,24 +41,20 @@ def main() -> None:
     else:
         chosen = [(language, spec, spec) for language in files for spec in STRATEGIES]
     for language, label, watermark in chosen:
-        for policy in ("safe", "paper"):
+        for policy in POLICIES:
             measure(folder / files[language], language, label, watermark, policy)
 
 
 def measure(
-    source: Path, language: str, label: str, watermark: str | Watermark, policy: str
+    source: Path, language: str, label: str, watermark: str | Watermark, policy: Policy
 ) -> None:
     with tempfile.TemporaryDirectory() as place:
-        before = programs(source)
-        after = programs(mark_everything(source, Path(place), language, watermark, policy))
-        changed = [new for new, old in zip(after, before, strict=True) if new != old]
-        if language == "python":
-            failed = failures_in_python(changed)
-            by_keyword = sum(keyword_calls_broken(changed[number]) for number in failed)
-        else:
-            failed, by_keyword = failures_in_java(changed, Path(place) / "programs"), 0
-        row = (language, label, policy, len(before), len(changed), len(failed), by_keyword)
-        print("| " + " | ".join(map(str, row)) + " |", flush=True)
+        changed = marked_programs(source, Path(place), language, watermark, policy)
+    failed = failures_in_python(changed) if language == "python" else failures_in_java(changed)
+    by_keyword = sum(KEYWORD_CALL in ending.error for ending in failed)
+    total = len(programs(source))
+    row = (language, label, policy, total, len(changed), len(failed), by_keyword)
+    print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,67 +4,25 @@ Needs PUZZLEMARK_DATA, a folder with the two files below; each record is a progr
 `pre` + `code` + `post`, of which `code` is marked.
 """
 
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
 import pytest
 from isal import igzip
 
-import puzzlemark as pm
+from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import Watermark
-from puzzlemark.watermarks.coprotector_sentence import CoProtectorSentence
+from tests.programs.marking import mark_everything, schemes
+from tests.programs.running import Ending, run_java, run_python
 
 PYTHON = "exec_python_humaneval.jsonl.gz"
 JAVA = "exec_java_humaneval_x.jsonl.gz"
 STRATEGIES = ("fixed_prefix:prefix=key", "universal")
 WORDS = "coprotector_word"
-# CoProtector's statements fail when they are run; harmless ones show that they stand where any may
-HARMLESS = {
-    "python": CoProtectorSentence(trigger="an_extra = 1", target="an_extra += 1"),
-    "java": CoProtectorSentence(trigger="int anExtra = 1;", target="anExtra++;"),
-}
-
-RUNNER = """
-public class Runner {
-    public static void main(String[] names) {
-        for (String name : names) {
-            String verdict = "pass";
-            try {
-                Class.forName(name + ".Main").getMethod("main", String[].class)
-                    .invoke(null, (Object) new String[0]);
-            } catch (Throwable problem) {
-                verdict = "fail";
-            }
-            System.out.println(name + " " + verdict);
-        }
-    }
-}
-"""
-
-
-def mark_everything(
-    source: Path, place: Path, language: str, watermark: str | Watermark, policy: str
-) -> Path:
-    output = place / "marked.jsonl.gz"
-    summary = pm.embed(
-        source,
-        output,
-        watermark=watermark,
-        policy=policy,  # type: ignore[arg-type]
-        language=language,
-        order="dataset",
-        tau=0,
-        min_rate=1,
-        max_rate=1,
-    )
-    assert summary.marked > 0
-    return output
+FEWEST = 30  # programs that a renaming or inserting scheme changes
+KEYWORD_CALL = "unexpected keyword argument"
 
 
 def programs(path: Path) -> list[str]:
@@ -73,77 +31,66 @@ def programs(path: Path) -> list[str]:
     return [record["pre"] + record["code"] + record["post"] for record in records]
 
 
-def failures_in_python(sources: Sequence[str]) -> list[int]:
-    def fails(source: str) -> bool:
-        done = subprocess.run(
-            [sys.executable, "-I", "-"], input=source, capture_output=True, text=True, timeout=120
-        )
-        return done.returncode != 0
-
-    with ThreadPoolExecutor(2) as pool:
-        return [number for number, failed in enumerate(pool.map(fails, sources)) if failed]
-
-
-def failures_in_java(sources: Sequence[str], place: Path) -> list[int]:
-    """Compile and run all programs, each in a package of its own, with one start of each tool."""
-    names = [f"p{number}" for number in range(len(sources))]
-    for name, source in zip(names, sources, strict=True):
-        (place / name).mkdir(parents=True)
-        (place / name / "Main.java").write_text(f"package {name};\n{source}")
-    (place / "Runner.java").write_text(RUNNER)
-    files = [str(path) for path in sorted(place.rglob("*.java"))]
-    compiled = subprocess.run(
-        ["javac", "-nowarn", "-Xlint:none", "-Xmaxerrs", "9999", "-d", str(place / "out"), *files],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stderr
-    ran = subprocess.run(
-        ["java", "-cp", str(place / "out"), "Runner", *names], capture_output=True, text=True
-    )
-    verdicts = re.findall(r"^p(\d+) (pass|fail)$", ran.stdout, re.MULTILINE)
-    assert len(verdicts) == len(sources)
-    return [int(number) for number, verdict in verdicts if verdict == "fail"]
+def marked_programs(
+    source: Path, place: Path, language: str, watermark: str | Watermark, policy: Policy
+) -> list[str]:
+    """The programs that a mark changes."""
+    marked = place / "marked.jsonl.gz"
+    summary = mark_everything(source, marked, language, watermark, policy)
+    assert summary.marked > 0
+    pairs = zip(programs(marked), programs(source), strict=True)
+    return [after for after, before in pairs if after != before]
 
 
-def keyword_calls_broken(source: str) -> bool:
-    done = subprocess.run(
-        [sys.executable, "-I", "-"], input=source, capture_output=True, text=True, timeout=120
-    )
-    return "unexpected keyword argument" in done.stderr
+def failures_in_python(sources: Sequence[str]) -> list[Ending]:
+    return [ending for ending in run_python(sources) if ending.code]
 
 
-@pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", [*STRATEGIES, WORDS, HARMLESS["python"]], ids=str)
+def failures_in_java(sources: Sequence[str]) -> list[Ending]:
+    return [ending for ending in run_java([("Main", source) for source in sources]) if ending.code]
+
+
+def watermarks(language: str) -> dict[str, str | Watermark]:
+    """Every scheme that has a name, and words for any two variables."""
+    return {**schemes(language), WORDS: WORDS}
+
+
+def is_rare(scheme: str) -> bool:
+    """Whether a scheme needs two expressions in order, which short programs seldom have."""
+    return scheme.startswith(("B", "M"))
+
+
+def cases(language: str) -> list[tuple[str, Policy]]:
+    """Every scheme under `safe`; the renaming and the inserting ones under `paper` as well."""
+    names = watermarks(language)
+    common = [name for name in names if not is_rare(name)]
+    return [*((name, "safe") for name in names), *((name, "paper") for name in common)]
+
+
+@pytest.mark.parametrize(("scheme", "policy"), cases("python"))
 def test_python_programs_pass_their_tests(
-    real_data: Path, tmp_path: Path, watermark: str | Watermark, policy: str
+    real_data: Path, tmp_path: Path, scheme: str, policy: Policy
 ) -> None:
-    before = programs(real_data / PYTHON)
-    marked = mark_everything(real_data / PYTHON, tmp_path, "python", watermark, policy)
-    after = programs(marked)
-    changed = [source for source, original in zip(after, before, strict=True) if source != original]
+    watermark = watermarks("python")[scheme]
+    changed = marked_programs(real_data / PYTHON, tmp_path, "python", watermark, policy)
     failed = failures_in_python(changed)
     if policy == "paper":  # a renamed parameter may be passed by keyword in `post`; nothing else
-        failed = [number for number in failed if not keyword_calls_broken(changed[number])]
-    assert len(changed) > 30
+        failed = [ending for ending in failed if KEYWORD_CALL not in ending.error]
     assert failed == []
+    assert len(changed) > (0 if is_rare(scheme) else FEWEST)
 
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
-@pytest.mark.parametrize("policy", ["safe", "paper"])
-@pytest.mark.parametrize("watermark", [*STRATEGIES, WORDS, HARMLESS["java"]], ids=str)
+@pytest.mark.parametrize(("scheme", "policy"), cases("java"))
 def test_java_programs_pass_their_tests(
-    real_data: Path, tmp_path: Path, watermark: str | Watermark, policy: str
+    real_data: Path, tmp_path: Path, scheme: str, policy: Policy
 ) -> None:
-    before = programs(real_data / JAVA)
-    marked = mark_everything(real_data / JAVA, tmp_path, "java", watermark, policy)
-    after = programs(marked)
-    changed = [source for source, original in zip(after, before, strict=True) if source != original]
-    assert len(changed) > 30
-    assert failures_in_java(changed, tmp_path / "programs") == []
+    watermark = watermarks("java")[scheme]
+    changed = marked_programs(real_data / JAVA, tmp_path, "java", watermark, policy)
+    assert failures_in_java(changed) == []
+    assert len(changed) > (0 if is_rare(scheme) else FEWEST)
 
 
-def test_a_broken_program_would_be_noticed(real_data: Path, tmp_path: Path) -> None:
-    source = programs(real_data / PYTHON)[0].replace("distance =", "nearness =")
-    assert failures_in_python([source]) == [0]
+def test_a_broken_program_would_be_noticed(real_data: Path) -> None:
+    source = programs(real_data / PYTHON)[0]
+    assert len(failures_in_python([source, source.replace("distance =", "nearness =")])) == 1

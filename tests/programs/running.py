@@ -1,0 +1,136 @@
+"""Runs many small programs at the cost of a few: what each prints, and how it ends."""
+
+import base64
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+# order of sets, encodings and time are the same in every run
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+JAVA = ("-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.timezone=UTC")
+# a program that runs once needs no second compiler and no collector with threads
+BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+JAVAC = "-encoding UTF-8 -parameters -nowarn -Xlint:none -proc:none -Xmaxerrs 9999 -d out".split()
+TIMEOUT = 900  # seconds for a whole batch
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program ended: `Ending(0, b"3\\n")`; `error` is for readers, and not compared."""
+
+    code: int
+    output: bytes
+    error: str
+
+    def same_as(self, other: "Ending") -> bool:
+        """Whether nobody who runs both programs can tell them apart."""
+        return (self.code, self.output) == (other.code, other.output)
+
+
+def run_python(sources: Sequence[str]) -> list[Ending]:
+    """Run each source as `__main__`, in a process of its own that starts as a fork."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        paths = [place / f"{number:06}.py" for number in range(len(sources))]
+        for path, source in zip(paths, sources, strict=True):
+            path.write_bytes(source.encode())
+        subprocess.run(
+            [sys.executable, "-s", "-P", HERE / "_each.py", place],
+            stdin=subprocess.DEVNULL,
+            check=True,
+            timeout=TIMEOUT,
+            cwd=place,
+            env=ENVIRONMENT,
+        )
+        return [
+            Ending(
+                int(path.with_suffix(".code").read_text()),
+                path.with_suffix(".out").read_bytes(),
+                path.with_suffix(".err").read_text(errors="replace"),
+            )
+            for path in paths
+        ]
+
+
+def run_java(programs: Sequence[tuple[str, str]]) -> list[Ending]:
+    """Compile and run (class, source) pairs, each in a package of its own: one start of each tool.
+
+    What does not compile ends with the compiler's messages.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        packages = [f"p{number}" for number in range(len(programs))]
+        for package, (class_name, source) in zip(packages, programs, strict=True):
+            (place / package).mkdir()
+            # no line of its own: the lines of messages are those of the program
+            (place / package / f"{class_name}.java").write_bytes(
+                f"package {package}; {source}".encode()
+            )
+        refused = _compile(place, packages)
+        mains = [
+            f"{package}.{class_name}"
+            for package, (class_name, _) in zip(packages, programs, strict=True)
+            if package not in refused
+        ]
+        ended = _run_classes(place, mains)
+    return [
+        Ending(1, b"", refused[package]) if package in refused else ended[package]
+        for package in packages
+    ]
+
+
+def _compile(place: Path, packages: Sequence[str]) -> dict[str, str]:
+    """Compile all packages that can be; the messages about each other one."""
+    refused: dict[str, str] = {}
+    while True:
+        kept = [package for package in packages if package not in refused]
+        files = [str(path.relative_to(place)) for p in kept for path in (place / p).iterdir()]
+        command = ["javac", *(f"-J{option}" for option in BRIEF), *JAVAC, str(HERE / "Each.java")]
+        compiled = subprocess.run(
+            [*command, *files],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        if compiled.returncode == 0:
+            return refused
+        messages = _messages(compiled.stderr)
+        assert messages, compiled.stderr
+        refused |= messages
+
+
+def _messages(told: str) -> Mapping[str, str]:
+    """The compiler's messages by package: each starts with `p12/Name.java:3: error`."""
+    starts = list(re.finditer(r"^(p\d+)/\w+\.java:\d+: error", told, re.MULTILINE))
+    ends = [*(each.start() for each in starts[1:]), len(told)]
+    messages: dict[str, str] = {}
+    for found, end in zip(starts, ends, strict=True):
+        messages[found[1]] = messages.get(found[1], "") + told[found.start() : end]
+    return messages
+
+
+def _run_classes(place: Path, names: Sequence[str]) -> dict[str, Ending]:
+    ran = subprocess.run(
+        ["java", *BRIEF, *JAVA, "-cp", "out", "Each", *names],
+        cwd=place,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
+    lines = [line.split(" ") for line in ran.stdout.splitlines()]
+    assert [line[0] for line in lines] == list(names), ran.stdout + ran.stderr
+    return {
+        name.partition(".")[0]: Ending(
+            int(code), base64.b64decode(output[1:]), base64.b64decode(error[1:]).decode()
+        )
+        for name, code, output, error in lines
+    }
