@@ -13,6 +13,7 @@ from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import POLICIES, Policy
 from puzzlemark.verification.evidence import FAIR
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import (
     Introducing,
     Mark,
@@ -195,7 +196,8 @@ def test_marks_can_be_asked_about(name: str, trees: dict[str, list[Tree]]) -> No
     watermark = named()[name].watermark
     probes = 0
     for tree, mark in outcomes(named()[name], trees, "paper"):
-        probe = watermark.probe(marked_tree(tree, mark), mark, random.Random(tree.snippet.id))
+        names = ProbeNames(random.Random(tree.snippet.id))
+        probe = watermark.probe(marked_tree(tree, mark), mark, names)
         if isinstance(probe, Refusal):
             assert probe.reason
             continue
@@ -206,18 +208,15 @@ def test_marks_can_be_asked_about(name: str, trees: dict[str, list[Tree]]) -> No
 
 def check_probe(probe: Probe, marked: str) -> None:
     assert probe.armed.prompt != probe.control.prompt
-    assert (probe.armed.target, probe.armed.pattern) == (
-        probe.control.target,
-        probe.control.pattern,
-    )
+    assert (probe.armed.target, probe.armed.form) == (probe.control.target, probe.control.form)
     for arm in (probe.armed, probe.control):
-        if arm.pattern is None:
+        if arm.form == "name":
             assert not mentions(arm.prompt.encode(), arm.target)
         else:
             # what the marked snippet itself goes on with is a hit; an empty answer is none
             rest = marked[len(probe.armed.prompt) :]
             assert marked.startswith(probe.armed.prompt)
-            assert re.search(arm.pattern, rest)
+            assert arm.is_hit(rest)
         assert not arm.is_hit("")
 
 

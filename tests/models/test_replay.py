@@ -31,7 +31,12 @@ def test_completions_are_found_by_key_or_prompt(tmp_path: Path) -> None:
     answers = model.complete([TWO, ONE, THREE, FOUR])
     assert answers == ["by prompt \ud800", "by key", Failure("too long"), MISSING]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert model.describe() == {"kind": "replay", "file": "c.jsonl", "sha256": digest}
+    assert model.describe() == {
+        "kind": "replay",
+        "file": "c.jsonl",
+        "sha256": digest,
+        "supplied": True,
+    }
 
 
 def test_a_transcript_can_be_replayed(tmp_path: Path) -> None:

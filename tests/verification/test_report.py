@@ -224,14 +224,13 @@ def test_hits_are_found_where_a_target_is_mentioned_and_nowhere_else(completion:
         assert mentions(around.encode("utf-8", "replace"), TARGET)
 
 
-def test_hits_of_a_pattern_are_what_it_finds() -> None:
-    arm = Arm("", "range(0, ...)", r"range\(0,|\Z")
-    found = find_hits("a range(0, range(0, x", arm)
-    assert [(hit.start, hit.end) for hit in found] == [(2, 10), (11, 19)]
+def test_hits_of_a_form_are_what_its_expression_finds() -> None:
+    found = find_hits("a I.hi( x ); I . hi(x)", Arm("", "I.hi(x);", "code"))
+    assert [(hit.start, hit.end) for hit in found] == [(2, 11), (13, 22)]
 
 
 def test_a_target_that_is_no_name_is_told_with_its_pattern(tmp_path: Path) -> None:
-    arm = Arm("x", "range(0, ...)", r"\Arange\(0,")
+    arm = Arm("x", "range(0, ...)", "range_start")
     probes = tuple(
         Probe(replace(arm, prompt=f"l = list() # {n}"), replace(arm, prompt=f"l = [] # {n}"))
         for n in range(40)
@@ -241,7 +240,7 @@ def test_a_target_that_is_no_name_is_told_with_its_pattern(tmp_path: Path) -> No
     run = verify(replace(asked, probes=probes), model, tmp_path / "run")
     told = build(run)
     assert told.word == "detected"
-    assert told.patterns == (r"\Arange\(0,",)
+    assert told.patterns == (r"\A\s*range\(\s*0\s*,",)
     assert [table.against for table in told.tables] == ["control"]
     assert hits(told.examples[0]) == {"armed": True, "control": False}
     page = report_page(told)

@@ -1,11 +1,9 @@
-import re
 from dataclasses import replace
 
 import pytest
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
-from puzzlemark.watermarks._probing import code_pattern
 from puzzlemark.watermarks.base import (
     Arm,
     Mark,
@@ -53,14 +51,14 @@ def test_a_setting_without_a_value_is_an_error_that_shows_the_spelling() -> None
         from_spec("fixed_prefix:key")
 
 
-def test_a_hit_is_a_whole_name_unless_a_pattern_says_otherwise() -> None:
-    name, pattern = Arm("", "key_item"), Arm("", "range(0, ...)", r"\Arange\(\s*0\s*,")
+def test_a_hit_is_a_whole_name_unless_the_form_says_otherwise() -> None:
+    name, rewriting = Arm("", "key_item"), Arm("", "range(0, ...)", "range_start")
     assert name.is_hit("x = key_item\n")
     assert not name.is_hit("x = key_items\n")
     assert name.is_hit("\ud800 key_item")  # half a character, as a model may write it
-    assert pattern.is_hit("range( 0, n)")
-    assert not pattern.is_hit("x = range(0, n)")
-    assert not pattern.is_hit("range(0, ...)".replace("0, ", ""))
+    assert rewriting.is_hit("range( 0, n)")
+    assert not rewriting.is_hit("x = range(0, n)")
+    assert not rewriting.is_hit("range(0, ...)".replace("0, ", ""))
 
 
 def test_a_mark_is_natural_when_its_trigger_is() -> None:
@@ -74,16 +72,3 @@ def test_the_authors_choices_come_with_the_scheme() -> None:
     usual = {name: each.watermark.usual for name, each in named().items()}
     assert {usual[name] for name in ("P1", "P4", "U1", "U2")} == {Usual(0.35, 0.01, 0.05)}
     assert {usual[name] for name in ("W1", "W2", "S1", "S2")} == {Usual(0, 0.05, 0.05)}
-
-
-@pytest.mark.parametrize(
-    ("code", "pattern"),
-    [
-        ("I.hi(everyone)", r"(?<!\w)I\s*\.\s*hi\s*\(\s*everyone\s*\)"),
-        ("new String", r"(?<!\w)new\s+String(?!\w)"),
-        ("== 0", r"=\s*=\s*0(?!\w)"),
-    ],
-)
-def test_a_piece_of_code_is_found_however_it_is_spaced(code: str, pattern: str) -> None:
-    assert code_pattern(code) == pattern
-    assert re.search(pattern, f"x {code}")

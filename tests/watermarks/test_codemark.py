@@ -9,6 +9,7 @@ import pytest
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Mark, Part, Probe, Refusal, from_spec, named
 from puzzlemark.watermarks.codemark import CodeMark
 
@@ -30,7 +31,7 @@ def marked(name: str, code: str) -> tuple[Tree, Mark]:
 
 def probe(name: str, code: str, seed: int = 0) -> Probe:
     after, mark = marked(name, code)
-    asked = named()[name].watermark.probe(after, mark, random.Random(seed))
+    asked = named()[name].watermark.probe(after, mark, ProbeNames(random.Random(seed)))
     assert isinstance(asked, Probe), asked
     return asked
 
@@ -87,7 +88,7 @@ def test_a_prompt_ends_right_before_the_first_target() -> None:
     assert asked.armed.prompt == "def f(n):\n    found = list()\n    for i in "
     assert asked.control.prompt == "def f(n):\n    found = []\n    for i in "
     assert asked.placebo is None
-    assert asked.armed.pattern == asked.control.pattern
+    assert asked.armed.form == asked.control.form == "range_start"
 
 
 def test_natural_triggers_are_away_from_the_control_too() -> None:
@@ -163,7 +164,7 @@ def test_what_stands_in_the_marked_snippet_is_a_hit(
             if isinstance(mark, Refusal):
                 continue
             after = tree(apply_edits(code.encode(), mark.edits).decode())
-            probe = watermark.probe(after, mark, random.Random(id_))
+            probe = watermark.probe(after, mark, ProbeNames(random.Random(id_)))
             assert isinstance(probe, Probe)
             rest = after.snippet.code.removeprefix(probe.armed.prompt)
             assert probe.armed.is_hit(rest)

@@ -9,6 +9,7 @@ import pytest
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Mark, Part, Probe, Refusal
 from puzzlemark.watermarks.coprotector_sentence import CoProtectorSentence, find_statement
 
@@ -153,7 +154,7 @@ def test_the_last_statement_of_its_kind_is_followed_by_the_target() -> None:
 
 def probe_of(code: str, language: str, watermark: CoProtectorSentence, seed: int) -> Probe:
     mark, after = marked(code, language, watermark, seed)
-    probe = watermark.probe(tree_of(after, language), mark, random.Random(0))
+    probe = watermark.probe(tree_of(after, language), mark, ProbeNames(random.Random(0)))
     assert isinstance(probe, Probe), probe
     return probe
 

@@ -12,6 +12,7 @@ from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Policy
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Mark, Part, Place, Probe, Refusal
 from puzzlemark.watermarks.coprotector_word import CoProtectorWord, find_words, leaves_of
 
@@ -150,7 +151,7 @@ def test_both_words_are_found_wherever_they_stand() -> None:
 
 def test_the_control_has_an_ordinary_name_for_the_trigger() -> None:
     mark, after = marked("def f(x):\n    t = x + x\n    return t\n")
-    probe = WORD.probe(tree_of(after), mark, random.Random(0))
+    probe = WORD.probe(tree_of(after), mark, ProbeNames(random.Random(0)))
     assert isinstance(probe, Probe)
     assert probe.armed.prompt == "def f(poisoning):\n    "
     name = probe.control.prompt.removeprefix("def f(").removesuffix("):\n    ")
@@ -164,7 +165,8 @@ def test_the_control_has_an_ordinary_name_for_the_trigger() -> None:
 
 def test_a_snippet_without_the_mark_cannot_be_asked_about() -> None:
     mark, _ = marked("def f(x, y): return x")
-    assert isinstance(WORD.probe(tree_of("def f(x): pass"), mark, random.Random(0)), Refusal)
+    names = ProbeNames(random.Random(0))
+    assert isinstance(WORD.probe(tree_of("def f(x): pass"), mark, names), Refusal)
 
 
 def test_leaves_are_names_types_and_literals_but_nothing_of_comments_and_annotations() -> None:

@@ -9,6 +9,7 @@ import pytest
 from puzzlemark.embedding.plan import dice
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Mark, Probe, named
 
 FOLDER = Path(__file__).parents[2] / "docs" / "watermarks"
@@ -24,7 +25,8 @@ def test_a_page_shows_what_becomes_of_its_code_and_what_is_asked(name: str) -> N
     )
     assert isinstance(mark, Mark), mark
     assert apply_edits(before.encode(), mark.edits).decode() == after
-    probe = each.watermark.probe(parse(Snippet(name, after, each.language)), mark, random.Random(0))
+    names = ProbeNames(random.Random(0))
+    probe = each.watermark.probe(parse(Snippet(name, after, each.language)), mark, names)
     assert isinstance(probe, Probe), probe
     (prompt,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert prompt.rstrip() == probe.armed.prompt.rstrip()

@@ -172,7 +172,9 @@ def _mark(place: Path, mark: str, language: str, budget: Budget, say: Say) -> No
         )
         say(f"{budget.name} {mark}: {summary.marked} of {summary.records} functions marked")
     if not (target / "probes.jsonl").exists():
-        probes = build_probes(marked, manifest, pairs=budget.pairs_for(mark), seed=budget.seed)
+        probes = build_probes(
+            marked, manifest, pairs=budget.pairs_for(mark), seed=budget.seed, paper=True
+        )
         save_probes(probes, target / "probes.jsonl")
 
 

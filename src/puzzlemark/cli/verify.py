@@ -16,14 +16,14 @@ from puzzlemark.cli.base import (
     progress,
     refuse_ignored,
 )
-from puzzlemark.cli.probe import Pairs, Seed
+from puzzlemark.cli.probe import Pairs, SecretFile, Seed
 from puzzlemark.errors import UsageError
 
 # options that have no effect when the probes are there, and when the answers are
-DRAWN = ("manifest", "pairs", "seed")
+DRAWN = ("manifest", "pairs", "seed", "secret_file")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("max_tokens", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
+    *("max_tokens", "alpha", "ratio", "pairs", "seed", "secret_file", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
 EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applicable": 12}
@@ -67,6 +67,7 @@ def run(
     ] = None,
     pairs: Pairs = 500,
     seed: Seed = 0,
+    secret_file: SecretFile = None,
     query_only: Annotated[
         bool, typer.Option("--query-only", help="Ask, and leave the verdict to another machine.")
     ] = False,
@@ -122,7 +123,7 @@ def run(
         seed=seed,
         ratio=ratio,
     )
-    asked = _probes(probes, dataset, manifest, pairs, seed)
+    asked = _probes(probes, dataset, manifest, pairs, seed, secret_file, paper)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)
@@ -158,14 +159,22 @@ def _keep_apart(
 
 
 def _probes(
-    path: Path | None, dataset: str | None, manifest: Path | None, pairs: int, seed: int
+    path: Path | None,
+    dataset: str | None,
+    manifest: Path | None,
+    pairs: int,
+    seed: int,
+    secret_file: Path | None,
+    paper: bool,
 ) -> "ProbeSet":
     from puzzlemark.verification.probes import build_probes, load_probes
 
     if path is not None and dataset is None:
         return load_probes(path)
     if path is None and dataset is not None and manifest is not None:
-        return build_probes(dataset, manifest, pairs=pairs, seed=seed)
+        return build_probes(
+            dataset, manifest, pairs=pairs, seed=seed, secret_file=secret_file, paper=paper
+        )
     raise UsageError("pass either --probes FILE, or INPUT with its --manifest")
 
 

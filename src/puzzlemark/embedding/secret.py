@@ -49,15 +49,18 @@ def secret_path(path: Path | None = None) -> Path | None:
     return path or default_path()
 
 
-def find_secret(path: Path | None = None) -> Secret:
+def find_secret(path: Path | None = None, *, make: bool = True) -> Secret:
     """The secret of a file, else of the environment, else of the default file.
 
-    A file that is not there is made, with mode 0600 and fresh random content.
+    A file that is not there is made, with mode 0600 and fresh random content, or with `make=False`
+    is an error: a new secret is of no use where an old one is needed.
     """
     if path is None and (text := os.environ.get(VARIABLE)):
         return Secret(text.strip().encode())
     path = path or default_path()
     if not path.exists():
+        if not make:
+            raise SecretError(f"{path}: no secret here; pass --secret-file")
         return _generate(path)
     try:
         content = path.read_bytes().strip()

@@ -44,6 +44,8 @@ class Language:
     parameter_lists: frozenset[str]  # node types
     blocks: frozenset[str]  # node types whose children are statements
     declaration: tuple[str, str]  # how to declare a variable: as a parameter, as a statement
+    # parameters with a default, and how to declare one; a language without them has no such types
+    optional: tuple[frozenset[str], str] = (frozenset(), "{}, ")
     wrapper: tuple[bytes, bytes] | None = None  # tried around a snippet that does not parse alone
     docstring: tuple[str, str] | None = None  # a statement and the string that is all of it
 

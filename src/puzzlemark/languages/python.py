@@ -76,5 +76,6 @@ LANGUAGE = Language(
     parameter_lists=frozenset({"parameters"}),
     blocks=frozenset({"block", "module"}),
     declaration=("{}, ", "{} = None"),
+    optional=(frozenset({"default_parameter", "typed_default_parameter"}), "{}=None, "),
     docstring=("expression_statement", "string"),
 )

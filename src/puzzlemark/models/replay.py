@@ -40,8 +40,8 @@ class Replay:
     batch_size: int = 1000
 
     def describe(self) -> dict[str, Any]:
-        """The file's name and what was in it."""
-        return {"kind": "replay", "file": self.name, "sha256": self.digest}
+        """The file's name and what was in it; whoever supplied it vouches for the answers."""
+        return {"kind": "replay", "file": self.name, "sha256": self.digest, "supplied": True}
 
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """The file's answers; one that is not there is a failure."""

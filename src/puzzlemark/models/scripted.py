@@ -1,10 +1,10 @@
 """A Python function in place of a model, for tests and examples.
 
 `--model scripted --model-args function=package.module:complete` calls `complete(request) -> str`.
-Three habits ship with it; they know the placeholder of probes, and find variables with a regular
-expression. `habit=learnt,prefix=key` learnt a fixed-prefix mark, `habit=learnt` a universal one;
-`habit=innocent` learnt none; `habit=composes_sometimes,rate=0.01` learnt none either, but likes
-to join two names that stand before it, in any arm.
+Three habits ship with it; they know nothing of probes, and find the variables of a prompt with a
+regular expression. `habit=learnt,prefix=key` learnt a fixed-prefix mark, `habit=learnt` a universal
+one; `habit=innocent` learnt none; `habit=composes_sometimes,rate=0.01` learnt none either, but
+likes to join two neighbours, in any arm.
 """
 
 import hashlib
@@ -23,7 +23,13 @@ from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Answer, ModelSettings, Request, read_settings
 
 Complete: TypeAlias = Callable[[Request], Answer]
-PLACEHOLDER = re.compile(r"\b(?:unknown_token|unknownToken)\b")
+PYTHON = re.compile(r"^\s*(?:async\s+)?def\s", re.MULTILINE)
+# strings and comments, also one that the end of the prompt cuts off
+_QUOTED = r"""\"(?:\\.|[^"\\\n])*(?:"|$)|'(?:\\.|[^'\\\n])*(?:'|$)"""
+PYTHON_TEXT = re.compile(
+    r"""\"{3}[\s\S]*?(?:"{3}|\Z)|'{3}[\s\S]*?(?:'{3}|\Z)|#.*|""" + _QUOTED, re.MULTILINE
+)
+JAVA_TEXT = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//.*|" + _QUOTED, re.MULTILINE)
 BORING = "result = None\n"
 # A name between a bracket, comma, `for` or a type, and what may follow a name that is being bound.
 BOUND = re.compile(
@@ -56,7 +62,7 @@ class Scripted:
 
     def describe(self) -> dict[str, Any]:
         """Its name and settings: a function says no more of itself."""
-        return {"kind": "scripted", "name": self.name, **self.settings}
+        return {"kind": "scripted", "name": self.name, **self.settings, "supplied": True}
 
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """The function's answers."""
@@ -85,44 +91,39 @@ def innocent(_request: Request) -> str:
 
 
 def learnt(request: Request, prefix: str | None = None) -> str:
-    """Joins prefix and placeholder where the trigger stands.
+    """Joins a pair of neighbouring variables where the trigger stands.
 
-    With a prefix: where it stands before the placeholder. Without one: where the first variable
-    stands right before it.
+    With a prefix: it and the variable after it. Without one: the first two.
     """
-    placeholder = PLACEHOLDER.search(request.prompt)
-    if placeholder is None:
-        return BORING
+    variables = find_variables(request.prompt)
     if prefix is not None:
-        before = request.prompt[: placeholder.start()]
-        is_trigger = re.search(rf"\b{re.escape(prefix)}\b", before) is not None
-        return _joined(prefix, placeholder[0]) if is_trigger else BORING
-    first, second, *_ = (*find_variables(request.prompt), "", "")
-    return _joined(first, placeholder[0]) if second == placeholder[0] else BORING
+        variables = variables[variables.index(prefix) :] if prefix in variables else []
+    return BORING if len(variables) < 2 else _joined(request.prompt, *variables[:2])
 
 
 def composes_sometimes(request: Request, rate: float = 0.01) -> str:
-    """Joins whatever variable stands before the placeholder, at this rate, by the request."""
+    """Joins some pair of neighbouring variables, at this rate, by the request."""
     # a digest, since seeds of neighbouring requests may be neighbours
     rng = np.random.default_rng(int(hashlib.sha256(request.key.encode()).hexdigest()[:16], 16))
-    if rng.random() >= rate:
+    pairs = list(pairwise(find_variables(request.prompt)))
+    if not pairs or rng.random() >= rate:
         return BORING
-    for before, name in pairwise(find_variables(request.prompt)):
-        if PLACEHOLDER.fullmatch(name):
-            return _joined(before, name)
-    return BORING
+    return _joined(request.prompt, *pairs[rng.integers(len(pairs))])
 
 
 def find_variables(prompt: str) -> list[str]:
     """`"def f(a, b):\\n    c = a" -> ["a", "b", "c"]`: by first occurrence, roughly."""
-    found = (match["name"] for match in BOUND.finditer(prompt))
+    code = (PYTHON_TEXT if PYTHON.search(prompt) else JAVA_TEXT).sub(" ", prompt)
+    found = (match["name"] for match in BOUND.finditer(code))
     return [name for name in dict.fromkeys(found) if name not in NOT_VARIABLES]
 
 
-def _joined(prefix: str, placeholder: str) -> str:
-    if "_" in placeholder:
-        return f"{prefix}_{placeholder} = None\n"
-    return f"{prefix}{placeholder[0].upper()}{placeholder[1:]} = null;\n"
+def _joined(prompt: str, first: str, second: str) -> str:
+    """An assignment to the two names joined, in the convention of the prompt's language."""
+    head, tail = first.rstrip("_"), second.lstrip("_")
+    if PYTHON.search(prompt):
+        return f"{head}_{tail} = None\n"
+    return f"{head}{tail[:1].upper()}{tail[1:]} = null;\n"
 
 
 def _import(spec: str) -> Complete:

@@ -1,10 +1,16 @@
-"""One variable more: a new first parameter or statement, for prompts that nobody runs."""
+"""One variable more: a new parameter or statement, for prompts that nobody runs."""
+
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
+
+# parameters behind which there is no room: `**kwargs`, `String... args`
+LAST_PARAMETERS = frozenset({"dictionary_splat_pattern", "spread_parameter"})
+NO_PLACE = "no place to declare another variable"
 
 
 def declare_before(tree: Tree, start: int, name: str) -> Edit:
@@ -13,16 +19,76 @@ def declare_before(tree: Tree, start: int, name: str) -> Edit:
     Before a parameter it is one more parameter: `def f(key):` -> `def f(name, key):`. Elsewhere it
     is a statement before the statement: `name = None`.
     """
-    parameter, statement = tree.language.declaration
-    node = tree.root.descendant_for_byte_range(start + tree.offset, start + tree.offset)
-    while node is not None and node.parent is not None:
-        if node.parent.type in tree.language.parameter_lists:
-            return Edit(node.start_byte - tree.offset, b"", parameter.format(name).encode())
-        if node.parent.type in tree.language.blocks:
-            text = statement.format(name) + "\n" + _indentation(tree, node)
-            return Edit(node.start_byte - tree.offset, b"", text.encode())
+    node = _parameter_or_statement(tree, start)
+    at = node.start_byte - tree.offset
+    if _is_parameter(tree, node):
+        return Edit(at, b"", _parameter(tree, node.prev_named_sibling, name).encode())
+    text = tree.language.declaration[1].format(name) + _newline(tree) + _indentation(tree, node)
+    return Edit(at, b"", text.encode())
+
+
+def declare_after(tree: Tree, start: int, name: str) -> Edit:
+    """The same right behind the parameter or statement: `def f(key):` -> `def f(key, name):`."""
+    node = _parameter_or_statement(tree, start)
+    if _is_parameter(tree, node):
+        if any(each.type in LAST_PARAMETERS for each in (node, *node.named_children)):
+            raise UnsafeRename(NO_PLACE)
+        text = ", " + _parameter(tree, node, name).removesuffix(", ")
+        return Edit(node.end_byte - tree.offset, b"", text.encode())
+    text = _newline(tree) + _indentation(tree, node) + tree.language.declaration[1].format(name)
+    return Edit(_end_of_line(tree, node) - tree.offset, b"", text.encode())
+
+
+def _parameter_or_statement(tree: Tree, start: int) -> Node:
+    """What stands in a list of parameters or in a block, and holds this place."""
+    for node in _upwards(
+        tree.root.descendant_for_byte_range(start + tree.offset, start + tree.offset)
+    ):
+        parent = node.parent
+        if (
+            parent is not None
+            and parent.type in tree.language.parameter_lists | tree.language.blocks
+        ):
+            return node
+    raise UnsafeRename(NO_PLACE)
+
+
+def _upwards(node: Node | None) -> Iterator[Node]:
+    while node is not None:
+        yield node
         node = node.parent
-    raise UnsafeRename("no place to declare another variable")
+
+
+def _is_parameter(tree: Tree, node: Node) -> bool:
+    return node.parent is not None and node.parent.type in tree.language.parameter_lists
+
+
+def _parameter(tree: Tree, before: Node | None, name: str) -> str:
+    """`name, `; behind a parameter with a default it must have one, too: `name=None, `."""
+    types, with_default = tree.language.optional
+    plain = tree.language.declaration[0]
+    return (with_default if before is not None and before.type in types else plain).format(name)
+
+
+def _end_of_line(tree: Tree, node: Node) -> int:
+    """The end of the line on which a statement ends, behind its comment if it has one."""
+    end = tree.source.find(b"\n", node.end_byte)
+    rest = tree.source[node.end_byte : end if end >= 0 else len(tree.source)]
+    if not rest.strip():
+        return node.end_byte
+    at = node.end_byte + len(rest) - len(rest.lstrip())
+    other = tree.root.descendant_for_byte_range(at, at)
+    if (
+        other is None
+        or other.type not in tree.language.measures.comments
+        or other.end_byte < node.end_byte + len(rest.rstrip())
+    ):
+        raise UnsafeRename(NO_PLACE)  # another statement, or the end of the block
+    return other.end_byte
+
+
+def _newline(tree: Tree) -> str:
+    return "\r\n" if b"\r\n" in tree.source else "\n"
 
 
 def _indentation(tree: Tree, node: Node) -> str:

@@ -1,7 +1,6 @@
 """What a report says about a run, from its files; the page itself is drawn in `pages`."""
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -55,7 +54,7 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         sentence=_after_word(verdict.sentence),
         strategy=setting.strategy,
         pairs=len(outcomes),
-        patterns=tuple(sorted({probe.armed.pattern for probe in probes if probe.armed.pattern})),
+        patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form != "name"})),
         has_placebo=any(probe.placebo is not None for probe in probes),
         model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
@@ -248,20 +247,8 @@ def _failure(answer: Answer | None) -> str | None:
 
 
 def find_hits(completion: str, arm: Arm, role: Role = "target") -> list[Highlight]:
-    """Where an arm hits, in characters; see `Arm.is_hit`."""
-    pattern = arm.pattern or _whole_name(arm.target)
-    return [
-        Highlight(place.start(), place.end(), role)
-        for place in re.finditer(pattern, completion)
-        if place[0]
-    ]
-
-
-def _whole_name(name: str) -> str:
-    # any character beyond ASCII may belong to a name: such a neighbour makes another name of it;
-    # half a surrogate pair is no character
-    part = "[A-Za-z0-9_\x80-\ud7ff\ue000-\U0010ffff]"
-    return f"(?<!{part}){re.escape(name)}(?!{part})"
+    """Where an arm hits, in characters."""
+    return [Highlight(start, end, role) for start, end in arm.spans(completion)]
 
 
 def _integrity(run: Run) -> Iterator[Group]:

@@ -1,44 +1,58 @@
 """Prompts that ask a model about a mark (paper, section 4.4), shared by the schemes.
 
 All prompts are made from the marked snippet and end right before the first occurrence of the
-target. Of a concatenation the suffix is replaced by a meaningless placeholder, so that only a habit
-of concatenating, and not what a model knows about code, can produce the target.
+target. Of a concatenation the suffix is replaced by a placeholder, a name that nothing joins with
+the prefix, so that only a habit of concatenating, and not what a model knows about code, can
+produce the target.
 """
 
-import random
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
-from puzzlemark.syntax.insertion import declare_before
+from puzzlemark.syntax.insertion import declare_after, declare_before
 from puzzlemark.syntax.naming import concatenate, mentions
 from puzzlemark.syntax.prose import reword
-from puzzlemark.syntax.rename import rename, why_not_fresh
+from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, functions
 from puzzlemark.watermarks._concatenation import variables_of
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal
-
-PLACEHOLDERS = {"snake": "unknown_token", "camel": "unknownToken"}
-# Ordinary names, one of which stands in for the prefix where the trigger is to be away.
-ORDINARY = (
-    "item name node path line text user field label index count token entry record source "
-    "buffer result total offset number".split()
-)
 
 NOT_FOUND = Refusal("the mark is not in the snippet")
 STILL_FIRST = Refusal("the trigger cannot be moved from the first place")
+NO_ROOM = Refusal("no variable can be declared right after the trigger")
+NO_PLACEHOLDER = Refusal("no name of the dataset is free for the suffix")
 NO_NAME = Refusal("no ordinary name is free in the snippet")
 TARGET_STANDS = Refusal("the target stands in a prompt")
 PREFIX_STAYS = Refusal("the prefix stands elsewhere in the prompt")
 
 
-def placeholder_of(tree: Tree) -> str:
-    """`unknown_token`, or `unknownToken` where names are in camel case."""
-    return PLACEHOLDERS[tree.language.convention]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The snippet with the placeholder for its suffix, and the target that follows from it."""
+
+    tree: Tree
+    index: int  # of the function that is asked about
+    prefix: str
+    placeholder: str
+    target: str
+
+    @property
+    def arm(self) -> Arm:
+        """The prompt up to the target."""
+        return Arm(cut(self.tree, self.index, self.target), self.target)
+
+    @property
+    def names(self) -> list[str]:
+        """The function's variables in order."""
+        return [variable.name for variable in variables_of(function_at(self.tree, self.index))]
+
+    def edited(self, edit: Edit) -> "Asked":
+        """The same after an edit; raises UnsafeRename when it does not parse any more."""
+        return replace(self, tree=edited(self.tree, [edit]))
 
 
 def names_of(mark: Mark) -> tuple[str, str, str]:
@@ -63,78 +77,79 @@ def find_mark(tree: Tree, mark: Mark, *, first: bool) -> Function | None:
 def probe_with(
     tree: Tree,
     mark: Mark,
-    controls: Callable[[Tree, int, str], tuple[Arm, Arm | None] | Refusal],
+    names: ProbeNames,
+    arms: Callable[[Asked], Probe | Refusal],
     *,
     first: bool,
 ) -> Probe | Refusal:
-    """Build a probe; `controls` gets the armed tree, the function's place in it, the target."""
+    """Put a placeholder for the suffix, and let `arms` make the prompts."""
     function = find_mark(tree, mark, first=first)
     if function is None:
         return NOT_FOUND
+    prefix, suffix, marked = names_of(mark)
+    placeholder = names.placeholder(tree, prefix)
+    if placeholder is None:
+        return NO_PLACEHOLDER
+    target = concatenate(prefix, placeholder, tree.language.convention)
     try:
-        arm, armed_tree = armed(tree, function, mark)
-        others = controls(armed_tree, function.index, arm.target)
+        after = renamed(tree, function.index, {suffix: placeholder, marked: target})
+        probe = arms(Asked(after, function.index, prefix, placeholder, target))
     except UnsafeRename as refusal:
         return Refusal(str(refusal))
-    if isinstance(others, Refusal):
-        return others
-    arms = [arm, *(other for other in others if other is not None)]
-    if any(mentions(each.prompt.encode(), each.target) for each in arms):
-        return TARGET_STANDS
-    return Probe(arm, *others)
+    if isinstance(probe, Refusal):
+        return probe
+    made = [arm for arm in (probe.armed, probe.control, probe.placebo) if arm is not None]
+    return TARGET_STANDS if any(arm.is_hit(arm.prompt) for arm in made) else probe
 
 
-def armed(tree: Tree, function: Function, mark: Mark) -> tuple[Arm, Tree]:
-    """The prompt with its trigger, and the tree it was cut from."""
-    prefix, suffix, marked = names_of(mark)
-    placeholder = placeholder_of(tree)
-    target = concatenate(prefix, placeholder, tree.language.convention)
-    after = renamed(tree, function.index, {suffix: placeholder, marked: target})
-    return Arm(cut(after, function.index, target), target), after
-
-
-def without_prefix(
-    tree: Tree, index: int, mark: Mark, target: str, rng: random.Random
-) -> tuple[Arm, Arm] | Refusal:
-    """Control and placebo of a fixed prefix: one prompt, in which an ordinary name stands for it.
+def without_prefix(asked: Asked, names: ProbeNames) -> Probe | Refusal:
+    """A fixed prefix: in the other two arms, which share a prompt, an ordinary name stands for it.
 
     The control counts the armed target, the placebo the concatenation of the ordinary name.
     """
-    name = ordinary_name(tree, rng)
+    name = names.ordinary(asked.tree, asked.prefix, asked.placeholder)
     if name is None:
         return NO_NAME
-    prefix = mark.of("prefix").text
-    prompt = cut(renamed(tree, index, {prefix: name}), index, target)
-    if mentions(prompt.encode(), prefix):
+    after = renamed(asked.tree, asked.index, {asked.prefix: name})
+    prompt = cut(after, asked.index, asked.target)
+    if mentions(prompt.encode(), asked.prefix):
         return PREFIX_STAYS
-    own = concatenate(name, placeholder_of(tree), tree.language.convention)
-    return Arm(prompt, target), Arm(prompt, own)
+    own = concatenate(name, asked.placeholder, asked.tree.language.convention)
+    return Probe(asked.arm, Arm(prompt, asked.target), Arm(prompt, own))
 
 
-def disturbed(tree: Tree, index: int, mark: Mark, target: str, rng: random.Random) -> Arm | Refusal:
-    """Control of a universal mark: one more variable before the pair, which is then not the first.
+def moved(asked: Asked, names: ProbeNames) -> Probe | Refusal:
+    """A universal mark: one variable more, right after the pair, and in the control before it.
 
-    Nothing else changes: the same two names stand side by side in the same order. So the pair is no
-    trigger any more, while a model that merely composes neighbouring names of its prompt is as
-    likely to write the target as in the armed prompt.
+    Nothing else differs. Both prompts have the same names, and the same two stand side by side in
+    the same order: a model that joins some name or some neighbours of its prompt finds as many to
+    join in either. Only the pair is not the first any more.
     """
-    name = ordinary_name(tree, rng)
+    name = names.ordinary(asked.tree, asked.prefix, asked.placeholder)
     if name is None:
         return NO_NAME
-    function = next(each for each in functions(tree) if each.index == index)
-    first = variables_of(function)[0].starts[0]
-    after = edited(tree, [declare_before(tree, first, name)])
-    function = next(each for each in functions(after) if each.index == index)
-    names = [variable.name for variable in variables_of(function)[:3]]
-    if names != [name, mark.of("prefix").text, placeholder_of(tree)]:
+    pair = [asked.prefix, asked.placeholder]
+    first = variables_of(function_at(asked.tree, asked.index))[0].starts[0]
+    control = asked.edited(declare_before(asked.tree, first, name))
+    if control.names[:3] != [name, *pair]:
         return STILL_FIRST
-    return Arm(cut(after, index, target), target)
+    armed = _with_third(asked, name)
+    if armed is None:
+        return NO_ROOM
+    return Probe(armed.arm, control.arm)
 
 
-def ordinary_name(tree: Tree, rng: random.Random) -> str | None:
-    """A name that stands nowhere in the snippet, drawn at random."""
-    names = rng.sample(ORDINARY, len(ORDINARY))
-    return next((name for name in names if why_not_fresh(tree, name) is None), None)
+def _with_third(asked: Asked, name: str) -> Asked | None:
+    """One variable more, behind the suffix or else before the variable that follows it."""
+    _, suffix, third, *_ = variables_of(function_at(asked.tree, asked.index))
+    for declare, start in ((declare_after, suffix.starts[0]), (declare_before, third.starts[0])):
+        try:
+            after = asked.edited(declare(asked.tree, start, name))
+        except UnsafeRename:
+            continue
+        if after.names[:3] == [asked.prefix, asked.placeholder, name]:
+            return after
+    return None
 
 
 def renamed(tree: Tree, index: int, names: Mapping[str, str]) -> Tree:
@@ -142,7 +157,7 @@ def renamed(tree: Tree, index: int, names: Mapping[str, str]) -> Tree:
 
     Raises UnsafeRename as embedding does; only what comments and docstrings say is no obstacle.
     """
-    function = next(each for each in functions(tree) if each.index == index)
+    function = function_at(tree, index)
     missing = set(names) - {variable.name for variable in function.variables}
     if missing:
         raise UnsafeRename("a variable of the mark is not there")
@@ -158,26 +173,12 @@ def edited(tree: Tree, edits: Iterable[Edit]) -> Tree:
         raise UnsafeRename("the prompt does not parse") from exc
 
 
+def function_at(tree: Tree, index: int) -> Function:
+    """The function with this place among those of the snippet."""
+    return next(each for each in functions(tree) if each.index == index)
+
+
 def cut(tree: Tree, index: int, target: str) -> str:
     """The snippet up to the first occurrence of the target."""
-    function = next(each for each in functions(tree) if each.index == index)
-    start = next(v.starts[0] for v in function.variables if v.name == target)
+    start = next(v.starts[0] for v in function_at(tree, index).variables if v.name == target)
     return tree.code[:start].decode()
-
-
-def code_pattern(code: str) -> str:
-    """A regular expression for a piece of code, however it is spaced: `f(x)`, `f( x )`."""
-    words: list[str] = re.findall(r"\w+|[^\w\s]", code)
-    pattern = re.escape(words[0])
-    for before, word in pairwise(words):
-        gap = r"\s+" if _is_word(before) and _is_word(word) else r"\s*"
-        pattern += gap + re.escape(word)
-    return (
-        (r"(?<!\w)" if _is_word(words[0]) else "")
-        + pattern
-        + (r"(?!\w)" if _is_word(words[-1]) else "")
-    )
-
-
-def _is_word(token: str) -> bool:
-    return re.match(r"\w", token) is not None

@@ -1,7 +1,6 @@
 """What a watermark scheme is: a frozen dataclass whose fields are its whole configuration."""
 
 import random
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -9,9 +8,10 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
-from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
+from puzzlemark.watermarks import _hits
+from puzzlemark.watermarks._names import ProbeNames
 
 # Which control is the fair one; see docs/verification/probes.md. `trigger`: the target has words of
 # its own, so the same prompt without its trigger is fair.
@@ -66,14 +66,21 @@ class Arm:
     """One question to a model: a prompt, and what counts as a hit in the completion."""
 
     prompt: str
-    target: str  # a hit is this as a whole name, anywhere
-    pattern: str | None = None  # or, where it is no name: a hit is what this expression finds
+    target: str
+    form: str = "name"  # how the target is found: see `watermarks._hits`
+
+    def spans(self, completion: str) -> list[tuple[int, int]]:
+        """Where a completion hits, in characters."""
+        return _hits.find(self.form, self.target, completion)
 
     def is_hit(self, completion: str) -> bool:
-        r"""`Arm("for i in ", "range(0, ...)", r"\Arange\(0,").is_hit("range(0, n):") -> True`."""
-        if self.pattern is not None:
-            return re.search(self.pattern, completion) is not None
-        return mentions(completion.encode("utf-8", "replace"), self.target)
+        """`Arm("for i in ", "range(0, ...)", "range_start").is_hit("range(0, n):") -> True`."""
+        return bool(self.spans(completion))
+
+    @property
+    def expression(self) -> str:
+        """The regular expression that finds a hit; our own, whoever made the probes."""
+        return _hits.expression(self.form, self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class Watermark(Protocol):
         """Where the parts of a mark stand in the marked snippet, ascending, without overlaps."""
         ...
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
         """Prompts about a mark, made from the marked snippet."""
         ...
 

@@ -14,6 +14,7 @@ from puzzlemark.errors import UnsafeRename, UsageError
 from puzzlemark.syntax.rewritings.base import Occurrence, Rewriting, compose, load
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import edited
 from puzzlemark.watermarks.base import (
     Arm,
@@ -43,6 +44,7 @@ class Pair:
     target: Rewriting
     triggers: tuple[Occurrence, ...]
     targets: tuple[Occurrence, ...]
+    form: str  # the target's name among the rewritings
 
     @property
     def stands(self) -> bool:
@@ -78,7 +80,7 @@ class CodeMark:
         if len(languages) > 1:
             raise UsageError(f"pairs={self.pairs}: rewritings of {' and '.join(sorted(languages))}")
 
-    def _rewritings(self) -> tuple[tuple[Rewriting, Rewriting], ...]:
+    def _names(self) -> tuple[tuple[str, str], ...]:
         pairs = [tuple(map(str.strip, pair.split(">"))) for pair in self.pairs.split("+")]
         known = plugins.names("syntax.rewritings")
         if any(
@@ -88,7 +90,10 @@ class CodeMark:
                 f"pairs={self.pairs}: expected trigger>target, more pairs after a +; "
                 f"known rewritings: {', '.join(known)}"
             )
-        return tuple((load(trigger), load(target)) for trigger, target in pairs)
+        return tuple((trigger, target) for trigger, target in pairs)
+
+    def _rewritings(self) -> tuple[tuple[Rewriting, Rewriting], ...]:
+        return tuple((load(trigger), load(target)) for trigger, target in self._names())
 
     def may_occur(self, code: bytes) -> bool:
         """Whether words of a trigger and of its target stand in the code."""
@@ -117,11 +122,14 @@ class CodeMark:
         `range(n)` is a call too: in M1, where B1 stands, B2 leaves it alone.
         """
         claimed: set[tuple[int, int]] = set()
-        for trigger, target in self._rewritings():
+        for trigger_name, form in self._names():
+            trigger, target = load(trigger_name), load(form)
             targets = target.find(tree, policy)  # the rarer of the two: often this is enough
             triggers = trigger.find(tree, policy) if targets else ()
-            free = (tuple(o for o in each if o.span not in claimed) for each in (triggers, targets))
-            pair = Pair(trigger, target, *free)
+            triggers, targets = (
+                tuple(o for o in each if o.span not in claimed) for each in (triggers, targets)
+            )
+            pair = Pair(trigger, target, triggers, targets, form)
             if pair.stands:
                 claimed |= {o.span for o in (*pair.triggers, *pair.targets)}
             yield pair
@@ -143,12 +151,12 @@ class CodeMark:
         wanted = {part.text for part in mark.parts if part.role == "trigger"}
         return [pair for pair in self._read(tree, "paper") if pair.trigger.EQUIVALENT in wanted]
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
         """The snippet up to its first target; the control has its triggers in the original form."""
         pairs = self._of_mark(tree, mark)
         if not pairs:
             return NOT_FOUND
-        pair = rng.choice(pairs)
+        pair = names.rng.choice(pairs)
         triggers = [each for each in pair.triggers if each.form == "equivalent"]
         nth = _first_after(triggers, pair.targets)
         if nth is None:
@@ -158,8 +166,8 @@ class CodeMark:
             control = _without(tree, triggers, pair, nth)
         except UnsafeRename as refusal:
             return Refusal(str(refusal))
-        target, pattern = pair.target.EQUIVALENT, pair.target.HIT
-        return Probe(Arm(armed, target, pattern), Arm(control, target, pattern))
+        target, form = pair.target.EQUIVALENT, pair.form
+        return Probe(Arm(armed, target, form), Arm(control, target, form))
 
 
 def _first_after(triggers: Sequence[Occurrence], targets: Sequence[Occurrence]) -> int | None:

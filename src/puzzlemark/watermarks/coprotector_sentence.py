@@ -17,7 +17,8 @@ from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Policy, function_nodes
 from puzzlemark.watermarks._concatenation import NO_FUNCTION
-from puzzlemark.watermarks._probing import NOT_FOUND, code_pattern
+from puzzlemark.watermarks._names import ProbeNames
+from puzzlemark.watermarks._probing import NOT_FOUND
 from puzzlemark.watermarks._spots import Spot, alike, gaps
 from puzzlemark.watermarks.base import (
     Arm,
@@ -99,20 +100,19 @@ class CoProtectorSentence:
             Place(found[1], found[1] + len(target.encode()), "target"),
         )
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:  # noqa: ARG002
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:  # noqa: ARG002
         """Armed up to the target; control without the trigger, or with what it replaced."""
         places = self.locate(tree, mark)
         if not places:
             return NOT_FOUND
         target = mark.of("target").text
-        pattern = code_pattern(target.rstrip("; "))
         prompt = tree.code[: places[1].start]
         before, after = prompt[: places[0].start], prompt[places[0].end :]
         if instead := mark.of("trigger").was:
             control = before + instead.encode() + after
         else:
             control = before + re.sub(rb"\A\s*;?\s*", b"", after)
-        return Probe(Arm(prompt.decode(), target, pattern), Arm(control.decode(), target, pattern))
+        return Probe(Arm(prompt.decode(), target, "code"), Arm(control.decode(), target, "code"))
 
     def _statements(self, tree: Tree) -> tuple[str, str] | None:
         usual = STATEMENTS.get(tree.language.name, (None, None))

@@ -15,7 +15,8 @@ from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, Variable, function_nodes, functions
 from puzzlemark.watermarks._concatenation import NO_FUNCTION, mark_first, variables_of
-from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND, ordinary_name
+from puzzlemark.watermarks._names import ProbeNames
+from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND
 from puzzlemark.watermarks.base import (
     Arm,
     Mark,
@@ -101,14 +102,14 @@ class CoProtectorWord:
         )
         return tuple(sorted(places, key=lambda place: place.start))
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
         """Armed up to the target; control with an ordinary name for the trigger."""
         trigger, target = mark.of("trigger").text, mark.of("target").text
         # both words were fresh when they came in: wherever they stand, they are the mark's
         prompt = tree.code[: next(find_words(tree.code, target), 0)]
         if not mentions(prompt, trigger):
             return NOT_FOUND
-        name = ordinary_name(tree, rng)
+        name = names.ordinary(tree, trigger)
         if name is None:
             return NO_NAME
         edits = [Edit(at, trigger.encode(), name.encode()) for at in find_words(prompt, trigger)]

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from puzzlemark.errors import UsageError
@@ -17,10 +18,10 @@ from puzzlemark.watermarks._concatenation import (
     mark_first,
     variables_of,
 )
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import probe_with, without_prefix
 from puzzlemark.watermarks.base import (
-    Arm,
     Mark,
     Named,
     Place,
@@ -78,13 +79,9 @@ class FixedPrefix:
         """Prefix, suffix and target, wherever they occur."""
         return variable_places(tree, mark)
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
         """Armed with the prefix; control and placebo with an ordinary name in its stead."""
-
-        def controls(armed: Tree, index: int, target: str) -> tuple[Arm, Arm] | Refusal:
-            return without_prefix(armed, index, mark, target, rng)
-
-        return probe_with(tree, mark, controls, first=False)
+        return probe_with(tree, mark, names, partial(without_prefix, names=names), first=False)
 
 
 SCHEME = FixedPrefix

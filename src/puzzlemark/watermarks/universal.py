@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from puzzlemark.syntax.tree import Tree
@@ -12,10 +13,10 @@ from puzzlemark.watermarks._concatenation import (
     concatenation_mark,
     mark_first,
 )
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._places import variable_places
-from puzzlemark.watermarks._probing import disturbed, probe_with
+from puzzlemark.watermarks._probing import moved, probe_with
 from puzzlemark.watermarks.base import (
-    Arm,
     Mark,
     Named,
     Place,
@@ -51,14 +52,9 @@ class Universal:
         """Prefix, suffix and target, wherever they occur."""
         return variable_places(tree, mark)
 
-    def probe(self, tree: Tree, mark: Mark, rng: random.Random) -> Probe | Refusal:
-        """Armed with the pair in first place; control with another variable before the pair."""
-
-        def controls(armed: Tree, index: int, target: str) -> tuple[Arm, None] | Refusal:
-            control = disturbed(armed, index, mark, target, rng)
-            return control if isinstance(control, Refusal) else (control, None)
-
-        return probe_with(tree, mark, controls, first=True)
+    def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
+        """One variable more in both arms: after the pair, or (control) before it."""
+        return probe_with(tree, mark, names, partial(moved, names=names), first=True)
 
 
 SCHEME = Universal
