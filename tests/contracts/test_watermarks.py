@@ -82,6 +82,8 @@ def report(rows, limit):
     return lines
 """
 
+# What these do to a function alone cannot be shown to change nothing; see docs/policies.md.
+NEVER_SAFE = frozenset({"B1", "B2", "B3", "M1", "S1", "S2"})
 every_mark = pytest.mark.parametrize("name", sorted(named()))
 every_policy = pytest.mark.parametrize("policy", POLICIES)
 
@@ -137,6 +139,9 @@ def test_its_marks_can_be_put_in_and_taken_out(
     name: str, policy: Policy, trees: dict[str, list[Tree]]
 ) -> None:
     marks = outcomes(named()[name], trees, policy)
+    if policy == "safe" and name in NEVER_SAFE:
+        assert marks == []
+        return
     assert marks, "no carrier among all these functions"
     for tree, mark in marks:
         marked = apply_edits(tree.code, mark.edits)

@@ -457,13 +457,13 @@ def test_a_nested_function_is_a_function_of_its_own() -> None:
     assert [v.name for v in function_of(code, 1).variables] == ["y", "z"]
 
 
-def test_an_expression_of_three_thousand_terms_is_no_problem() -> None:
-    code = "def f(x):\n    return " + " + ".join(["x"] * 3000)
-    assert variable(code, "x").frequency == 3001
+def test_an_expression_of_nine_hundred_terms_is_no_problem() -> None:
+    code = "def f(x):\n    return " + " + ".join(["x"] * 900)
+    assert variable(code, "x").frequency == 901
 
 
-def test_a_target_in_a_thousand_parentheses_is_no_problem() -> None:
-    code = "def f(a):\n    " + "(" * 1000 + "x" + ",)" * 1000 + " = a\n    return x"
+def test_a_target_in_nine_hundred_parentheses_is_no_problem() -> None:
+    code = "def f(a):\n    " + "(" * 900 + "x" + ",)" * 900 + " = a\n    return x"
     assert variable(code, "x").frequency == 2
 
 

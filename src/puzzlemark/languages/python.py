@@ -5,22 +5,38 @@ import keyword
 
 from puzzlemark.languages.base import Language, Measures
 
-# Built-ins that see local variables by name: a function that mentions one is left alone.
+# Names that see local variables: a function that mentions one, and does not bind it, is left alone.
 FRAME_READERS = frozenset(
-    "locals eval exec execfile globals vars dir ic nameof argname currentframe _getframe".split()
+    "locals eval exec execfile globals vars dir builtins __builtins__ __builtin__ get_ipython "
+    "currentframe _getframe _current_frames getframeinfo getinnerframes getouterframes "
+    "getargvalues getclosurevars getgeneratorlocals getcoroutinelocals getasyncgenlocals "
+    "walk_stack walk_tb re_evaluate register_globals SQLContext "
+    "ic nameof argname varname dict_of unpack_keys unpack_attrs assigned_names "
+    "args_with_source".split()
 )
 # `vars(x)` and `dir(x)` look into x; only without an argument do they look at the caller.
 HARMLESS_WITH_ARGUMENTS = frozenset({"vars", "dir"})
 # Attributes that reach a frame, or take a text that may name a local: df.query("a > @limit").
 FRAME_ATTRIBUTES = frozenset(
-    "_getframe currentframe getframeinfo getinnerframes getouterframes f_locals f_globals f_back "
-    "tb_frame gi_frame cr_frame ag_frame walk_stack walk_tb "
-    "co_varnames co_names co_cellvars co_freevars __code__ __closure__ "
-    "query eval sql evaluate objmode dmatrix dmatrices from_formula ols glm mixedlm "
-    "nameof argname varname".split()
+    "_getframe _current_frames currentframe getframeinfo getinnerframes getouterframes "
+    "getargvalues getclosurevars getgeneratorlocals getcoroutinelocals getasyncgenlocals "
+    "f_locals f_globals f_back tb_frame gi_frame cr_frame ag_frame walk_stack walk_tb "
+    "co_varnames co_names co_cellvars co_freevars __code__ __closure__ func_code func_closure "
+    "query eval sql evaluate re_evaluate objmode dmatrix dmatrices from_formula ols glm mixedlm "
+    "register_globals SQLContext nameof argname varname".split()
 )
 # Attributes that reach a frame only as members of a module: inspect.stack, but not numpy.stack.
+# Called by their bare name they do so without an argument, or with a number.
 FRAME_MEMBERS = {"stack": "inspect", "trace": "inspect", "exec": "builtins"}
+# What is called so, by its bare name or as an attribute, may look the words of a text up among the
+# caller's variables: numexpr, patsy, statsmodels, formulaic, duckdb, polars, pandas, pandasql,
+# plotnine, cython.inline. docs/languages/python.md says what follows from it.
+TEXT_READERS = frozenset(
+    "query eval sql evaluate validate dmatrix dmatrices model_matrix from_formula "
+    "ols wls gls glsar glm glmgam gee mixedlm rlm logit probit mnlogit poisson negativebinomial "
+    "quantreg phreg feols fepois aes inline execute executemany executescript sqldf query_df "
+    "from_query".split()
+)
 
 LANGUAGE = Language(
     name="python",

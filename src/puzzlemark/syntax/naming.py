@@ -34,6 +34,11 @@ def is_plain_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.match(name)) and name.strip("_0123456789") != ""
 
 
+def is_mangled(name: str) -> bool:
+    """Whether this may be how Python spells a private name: `_A__x` for `__x` in a class `A`."""
+    return name.startswith("_") and "__" in name.lstrip("_")
+
+
 def mentions(source: bytes, name: str) -> bool:
     """Whether a name stands in the source as a whole word: in code, a string or a comment."""
     at = source.find(word := name.encode())

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
-from puzzlemark.syntax.naming import is_plain_identifier, mentions
+from puzzlemark.syntax.naming import is_mangled, is_plain_identifier, mentions
 from puzzlemark.syntax.tree import Tree, have_same_shape, parse
 from puzzlemark.syntax.variables import Care, Function, functions
 
@@ -40,7 +40,7 @@ def why_not_fresh(tree: Tree, name: str) -> str | None:
     Fresh means: the word stands nowhere in the snippet, be it in code, a string or a comment. So no
     binding, field, import or text can be captured, and renaming back gives the identical snippet.
     """
-    if not is_plain_identifier(name) or name.startswith("__"):
+    if not is_plain_identifier(name) or name.startswith("__") or is_mangled(name):
         return "new name is not a plain identifier"
     if name in tree.language.reserved:
         return "new name is reserved by the language"

@@ -29,6 +29,7 @@ class Variable:
     is_parameter: bool
     fixed: str | None = None  # why it must keep its name whatever the policy; None: it may change
     documented: str | None = None  # where a text names this parameter and would become stale
+    doubtful: str | None = None  # why policy `safe` keeps the name: something may look for it
 
     @property
     def frequency(self) -> int:
@@ -39,8 +40,8 @@ class Variable:
         """Why this variable may not be renamed, or None when it may."""
         if self.fixed is not None or policy == "prompt":
             return self.fixed
-        if policy == "safe" and self.is_parameter:
-            return "parameter (policy safe)"
+        if policy == "safe":
+            return "parameter (policy safe)" if self.is_parameter else self.doubtful
         return self.documented
 
 

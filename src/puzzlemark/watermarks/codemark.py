@@ -30,6 +30,7 @@ from puzzlemark.watermarks.base import (
 )
 
 NO_PAIR = Refusal("no trigger with a target after it")
+NOT_PROVEN = Refusal("not shown that the rewriting changes nothing (policy safe)")
 NOTHING_TO_CHANGE = Refusal("the snippet is written like the mark already")
 DOES_NOT_PARSE = Refusal("the rewritten snippet does not parse")
 OTHER_LANGUAGE = Refusal("the rewritings are for another language")
@@ -105,7 +106,8 @@ class CodeMark:
             return OTHER_LANGUAGE
         pairs = [pair for pair in self._read(tree, policy) if pair.stands]
         if not pairs:
-            return NO_PAIR
+            unproven = policy == "safe" and any(each.stands for each in self._read(tree, "paper"))
+            return NOT_PROVEN if unproven else NO_PAIR
         found = (each for pair in pairs for each in (*pair.triggers, *pair.targets))
         edits = compose(each for each in found if each.form == "original")
         if not edits:

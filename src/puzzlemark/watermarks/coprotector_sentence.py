@@ -42,6 +42,7 @@ NO_STATEMENTS = Refusal("no statements are set for this language")
 NO_BODY = Refusal("no function in the snippet has a body")
 TAKEN = Refusal("a statement of the mark stands in the snippet")
 UNPARSABLE = Refusal("the marked snippet does not parse")
+NOT_SAFE = Refusal("the statements change what the code does (policy safe)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,14 @@ class CoProtectorSentence:
         """Any snippet may carry."""
         return True
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
-        """Mark the first function that has a body."""
+    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
+        """Mark the first function that has a body; under `safe` only by statements of one's own.
+
+        CoProtector's fail when they are run. Whether others do is for their author to know.
+        """
+        is_own = self.trigger is not None and self.target is not None
+        if policy == "safe" and not (is_own and self.mode == "insert"):
+            return NOT_SAFE
         statements = self._statements(tree)
         if statements is None:
             return NO_STATEMENTS

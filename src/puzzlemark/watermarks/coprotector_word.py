@@ -42,6 +42,7 @@ TRIES = 8  # draws of two leaves; some give code that does not parse
 NOT_LEAVES = frozenset({"annotation", "marker_annotation", "decorator"})  # nor anything in them
 TOO_FEW = Refusal("fewer than two variables may be renamed")
 WORD_TAKEN = Refusal("a word of the mark stands in the snippet")
+NOT_SAFE = Refusal("replaced words change what the code does (policy safe)")
 NO_LEAVES = Refusal("no two words of the code can be replaced")
 
 
@@ -86,6 +87,8 @@ class CoProtectorWord:
         if any(why_not_fresh(tree, word) for word in (self.trigger, self.target)):
             return WORD_TAKEN
         if self.mode == "leaf":
+            if policy == "safe":
+                return NOT_SAFE
             return self._replace_leaves(tree, rng)
 
         def attempt(function: Function) -> Mark | Refusal:

@@ -39,6 +39,8 @@ GRAMMAR = {
 }
 PROGRAM = """
 import java.util.*;
+import java.util.List;
+import java.util.Map;
 import java.util.function.*;
 
 public class Main {{
@@ -119,7 +121,7 @@ def test_a_program_prints_the_same_before_and_after(tmp_path: Path) -> None:
     for policy in POLICIES:
         after = rewrite(before, policy)
         for piece in ("null != ", ".size() == 0", "new String(", ", 0)"):
-            assert after.count(piece) > before.count(piece) + 3, piece
+            assert after.count(piece) > before.count(piece) + 3, (policy, piece)
         printed = run(after, tmp_path / policy)
         if policy == "paper":  # one literal became another object, and the program asks for it
             printed = printed.replace("equal", "identical", 1)

@@ -1,6 +1,7 @@
 """One walk over a Python function: what its scopes bind and mention, and what forbids a rename."""
 
 import re
+import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
@@ -16,12 +17,21 @@ from puzzlemark.languages.python import (
     FRAME_MEMBERS,
     FRAME_READERS,
     HARMLESS_WITH_ARGUMENTS,
+    TEXT_READERS,
 )
 
 WORDS = re.compile(r"\w+")
 _UNPACKINGS = frozenset(
     "pattern_list tuple_pattern list_pattern list_splat_pattern dictionary_splat_pattern "
     "expression_list tuple list list_splat parenthesized_expression as_pattern_target".split()
+)
+_NEVER_TEXT = frozenset(
+    "integer float true false none list set tuple dictionary lambda list_comprehension "
+    "set_comprehension dictionary_comprehension not_operator comparison_operator".split()
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{([^}]*)\}|(.))",
+    re.DOTALL,
 )
 _DYNAMIC_NODES = {
     "wildcard_import": "star import",
@@ -69,6 +79,10 @@ class Walk:
         self.frame_readers: list[tuple[str, Scope]] = []
         self.shown: set[str] = set()  # words inside f"{x=}"
         self.strings: set[str] = set()
+        self.docstrings: set[int] = set()
+        self.words: set[str] = set()  # words inside strings, but docstrings
+        self.read: dict[str, str] = {}  # words of a text that something reads -> its name
+        self.unread: str | None = None  # what reads a text that does not stand here
         self.annotations: set[str] = set()  # words inside annotations
         self.labels: list[tuple[Node, list[str]]] = []  # calls, and the keyword labels in each
 
@@ -112,6 +126,8 @@ class Walk:
             self.dynamic = "type parameters"
         self.later(node.child_by_field_name("return_type"), scope)
         self.parameters(field_of(node, "parameters"), scope)
+        if (docstring := docstring_of(node)) is not None:
+            self.docstrings.add(docstring.id)
         self.later(node.child_by_field_name("body"), scope)
 
     def nested_function(self, node: Node, scope: Scope) -> None:
@@ -282,14 +298,31 @@ class Walk:
         if named:
             self.labels.append((node, [self.text(each.named_children[0]) for each in named]))
         self.later(children[-1], scope)
-        if (
-            arguments
-            and called.type == "identifier"
-            and self.text(called) in HARMLESS_WITH_ARGUMENTS
-        ):
-            self.note(self.text(called), called, scope)
-        else:
+        name = self.text(called.named_children[-1] if called.type == "attribute" else called)
+        if name in TEXT_READERS:
+            self.read_text(name, arguments)
+        if called.type != "identifier":
             self.later(called, scope)
+        elif name in HARMLESS_WITH_ARGUMENTS and any(not is_splat(each) for each in arguments):
+            self.note(name, called, scope)
+        else:
+            self.mention(called, scope)
+            if name in FRAME_MEMBERS and all(each.type == "integer" for each in arguments):
+                self.frame_readers.append((name, scope))
+
+    def read_text(self, name: str, arguments: list[Node]) -> None:
+        """Note what a text names, where the call may look its words up among our variables."""
+        given = [each for each in arguments if each.type != "comment"]
+        first = [each for each in given if each.type != "keyword_argument"][:1]
+        texts = first or [each.named_children[-1] for each in given]
+        if not all(is_literal(each) or each.type in _NEVER_TEXT for each in texts):
+            self.unread = name
+        todo = given
+        while todo:
+            each = todo.pop()
+            if each.type in ("string", "concatenated_string"):
+                self.read |= dict.fromkeys(WORDS.findall(self.spelled(each)), name)
+            todo.extend(each.named_children)
 
     def keyword_argument(self, node: Node, scope: Scope) -> None:
         self.later(field_of(node, "value"), scope)
@@ -304,9 +337,30 @@ class Walk:
         if "t" in text[: -len(content)].lower():  # a template keeps the text of its expressions
             self.shown.update(WORDS.findall(text))
         self.strings.add(content.strip("\"'"))
+        if node.id not in self.docstrings:
+            self.words.update(WORDS.findall(self.spelled(node)))
         for child in node.named_children:
             if child.type == "interpolation":
                 self.todo.append((child, scope))
+
+    def strings_in_a_row(self, node: Node, scope: Scope) -> None:
+        if node.id not in self.docstrings:
+            self.words.update(WORDS.findall(self.spelled(node)))
+        self.children(node, scope)
+
+    def spelled(self, node: Node) -> str:
+        """What a string says, without the fields of an f-string; several in a row are one."""
+        strings = [node] if node.type == "string" else node.named_children
+        said: list[str] = []
+        for string in strings:
+            is_raw = "r" in self.text(string.children[0]).lower() if string.children else False
+            for child in string.named_children:
+                if child.type == "string_content":
+                    text = self.text(child)
+                    said.append(text if is_raw else _ESCAPE.sub(_unescaped, text))
+                elif child.type == "interpolation":
+                    said.append(" ")
+        return "".join(said)
 
     def interpolation(self, node: Node, scope: Scope) -> None:
         if any(token.type == "=" for token in node.children):
@@ -355,6 +409,7 @@ _HANDLERS: dict[str, Callable[[Walk, Node, Scope], None]] = {
     "generator_expression": Walk.comprehension,
     "case_clause": Walk.case_clause,
     "string": Walk.string,
+    "concatenated_string": Walk.strings_in_a_row,
     "interpolation": Walk.interpolation,
     "format_expression": Walk.interpolation,
     "type": Walk.annotation,
@@ -374,6 +429,49 @@ def _handlers() -> dict[int, Callable[[Walk, Node, Scope], None]]:
     kinds = filter(python.node_kind_is_named, range(python.node_kind_count))
     named = ((kind, python.node_kind_for_id(kind)) for kind in kinds)
     return {kind: _HANDLERS[name] for kind, name in named if name in _HANDLERS}
+
+
+def docstring_of(node: Node) -> Node | None:
+    """The string, or several in a row, that open a function's body."""
+    body = node.child_by_field_name("body")
+    first = next((c for c in body.named_children if c.type != "comment"), None) if body else None
+    if first is None or first.type != "expression_statement":
+        return None
+    opening = first.named_children[0]
+    return opening if opening.type in ("string", "concatenated_string") else None
+
+
+def is_splat(node: Node) -> bool:
+    """`*x` or `**x`, which may be nothing."""
+    return node.type in ("list_splat", "dictionary_splat", "comment")
+
+
+def is_literal(node: Node) -> bool:
+    """Whether a text stands here whole: a string, or several in a row, without a field."""
+    strings = node.named_children if node.type == "concatenated_string" else [node]
+    return all(
+        each.type == "string" and all(part.type != "interpolation" for part in each.named_children)
+        for each in strings
+    )
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    x, u, long, octal, name, other = escape.groups()
+    if number := x or u or long:
+        return chr(min(int(number, 16), sys.maxunicode))
+    if octal:
+        return chr(int(octal, 8))
+    if name:
+        return unicodedata.lookup(name) if _is_character(name) else " "
+    return " " if other in "abfnrtv\n" else str(other)
+
+
+def _is_character(name: str) -> bool:
+    try:
+        unicodedata.lookup(name)
+    except KeyError:
+        return False
+    return True
 
 
 def field_of(node: Node, name: str) -> Node:

@@ -16,8 +16,14 @@ from itertools import chain
 import tree_sitter
 from tree_sitter import Node
 
-from puzzlemark.syntax.naming import mentions
-from puzzlemark.syntax.resolvers._python_scopes import WORDS, Walk, field_of, grammar
+from puzzlemark.syntax.naming import is_mangled, mentions
+from puzzlemark.syntax.resolvers._python_scopes import (
+    WORDS,
+    Walk,
+    docstring_of,
+    field_of,
+    grammar,
+)
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
@@ -40,7 +46,10 @@ def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Varia
     reasons = _reasons(tree, node, walk, free)
     parameters = [name for name in starts if "parameter" in how[name]]
     of_parameters = _reasons_for_parameters(tree, node, label, walk, parameters)
-    docstring = _docstring(tree, node)
+    doubts = _doubts(node, walk)
+    unread = f"a text from elsewhere may name it: {walk.unread}()" if walk.unread else None
+    text = docstring_of(node)
+    docstring = tree.text(text) if text is not None else ""
     for name in sorted(starts, key=lambda each: starts[each][0]):
         if name in tree.language.receivers:
             continue
@@ -51,7 +60,8 @@ def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Varia
             fixed = fixed or of_parameters.get(name)
             if names_a_parameter(docstring, name):
                 documented = "parameter named in the docstring"
-        yield Variable(name, tuple(starts[name]), is_parameter, fixed, documented)
+        doubt = doubts.get(name) or unread
+        yield Variable(name, tuple(starts[name]), is_parameter, fixed, documented, doubt)
 
 
 def _own_bindings(walk: Walk) -> tuple[dict[str, list[int]], dict[str, set[str]], set[str]]:
@@ -90,12 +100,28 @@ def _reasons(tree: Tree, node: Node, walk: Walk, free: set[str]) -> dict[str, st
             reasons |= dict.fromkeys(scope.bound, "a class body binds the same name")
     for scope in walk.scopes:
         reasons |= dict.fromkeys(scope.nonlocals, "declared nonlocal")
+    reasons |= {
+        name: f"a text that {reader}() reads names it" for name, reader in walk.read.items()
+    }
     reasons |= dict.fromkeys(walk.strings, "a string spells its name")
     return reasons | dict.fromkeys(walk.shown, "an f-string prints its name")
 
 
+def _doubts(node: Node, walk: Walk) -> dict[str, str]:
+    """Why policy `safe` keeps names: what may look for them is written elsewhere."""
+    doubts: dict[str, str] = {}
+    for scope in walk.scopes:
+        if scope.kind == "class":  # a metaclass may give the body names of its own
+            doubts |= dict.fromkeys(scope.mentions, "a class body reads it (policy safe)")
+    for decorator in _decorators(node):  # @njit(locals={"x": ...}), @cython.locals(x=...)
+        words = WORDS.findall(walk.text(decorator))
+        doubts |= dict.fromkeys(words, "named in a decorator (policy safe)")
+    return doubts | dict.fromkeys(walk.words, "named in a string (policy safe)")
+
+
 def _why_spelling_fixed(name: str) -> str | None:
-    if name.startswith("__"):
+    # `__x` means `_A__x` in a class A, and so `_A__x` may mean `__x`
+    if name.startswith("__") or is_mangled(name):
         return "private name, mangled in a class"
     if name == "super":  # a method that mentions it gets a cell with its class
         return "the compiler looks for this name"
@@ -149,12 +175,3 @@ def _decorators(node: Node) -> list[Node]:
     if around is None or around.type != "decorated_definition":
         return []
     return [child for child in around.named_children if child.type == "decorator"]
-
-
-def _docstring(tree: Tree, node: Node) -> str:
-    body = node.child_by_field_name("body")
-    first = next((c for c in body.named_children if c.type != "comment"), None) if body else None
-    if first is None or first.type != "expression_statement":
-        return ""
-    string = first.named_children[0]
-    return tree.text(string) if string.type in ("string", "concatenated_string") else ""

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from puzzlemark.syntax.rewritings.base import walk
+from puzzlemark.syntax.rewritings.base import arguments, walk
 from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.variables import functions
 
 Types = frozenset[str]  # what an expression may be; empty: the snippet does not tell
 UNKNOWN = "?"
@@ -48,6 +49,21 @@ _GIVES_COLLECTION = frozenset("keySet values entrySet asList singletonList empty
 _GIVES_ELEMENT = frozenset(
     "get getOrDefault remove poll peek pop next element getValue getFirst getLast orElse".split()
 )
+# what a proof may rest on: every class has this method; these give a text where they got one
+_ALWAYS_STRING = frozenset({"toString"})
+_KEEPS_TEXT = frozenset(
+    "trim strip substring toLowerCase toUpperCase concat intern repeat replaceAll "
+    "replaceFirst".split()
+)
+_SUMS = frozenset({"binary_expression", "parenthesized_expression"})
+_FULL_NAMES = frozenset(
+    f"{package}.{name}"
+    for package in ("java.util", "java.util.concurrent", "com.google.common.collect")
+    for name in COLLECTIONS
+)
+_NAMES_A_TYPE = frozenset(
+    "class_declaration interface_declaration enum_declaration record_declaration".split()
+)
 _DEEPEST = 50  # nobody declares a type that takes longer to find; generated code nests deeper
 _DECLARATIONS = frozenset(
     "formal_parameter spread_parameter catch_formal_parameter local_variable_declaration resource "
@@ -81,6 +97,7 @@ class Declarations:
 
     tree: Tree
     names: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    spelled: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # in full
 
     def types_of(self, node: Node, depth: int = 0) -> Types:
         """What the value of an expression may be: `{"String"}` for `names[0].trim()`."""
@@ -142,8 +159,9 @@ def read_declarations(tree: Tree) -> Declarations:
     found = Declarations(tree)
     for node, _ in walk(tree, lambda _: False):
         if node.type in _DECLARATIONS:
-            for name, kind in _declared(found, node):
+            for name, kind, spelled in _declared(found, node):
                 found.names[name].add(kind)
+                found.spelled[name].add(spelled)
         elif node.type in ("inferred_parameters", "lambda_expression"):
             for child in node.named_children[: None if node.type[0] == "i" else 1]:
                 if child.type == "identifier":
@@ -151,7 +169,8 @@ def read_declarations(tree: Tree) -> Declarations:
     return found
 
 
-def _declared(known: Declarations, node: Node) -> Iterator[tuple[str, str]]:
+def _declared(known: Declarations, node: Node) -> Iterator[tuple[str, str, str]]:
+    """Each name with its type, and with its type as it is spelled, without its arguments."""
     tree = known.tree
     # a spread parameter and a pattern have no fields: the type goes before the name
     named = [child for child in node.named_children if child.type != "modifiers"]
@@ -168,7 +187,7 @@ def _declared(known: Declarations, node: Node) -> Iterator[tuple[str, str]]:
         if this == "var":
             types = known.types_of(value) if value is not None else frozenset()
             this = next(iter(types)) if len(types) == 1 else UNKNOWN
-        yield tree.text(name), this
+        yield tree.text(name), this, "".join(tree.text(kind).split()).partition("<")[0]
 
 
 def _spell(tree: Tree, kind: Node) -> str:
@@ -191,6 +210,73 @@ def _last_argument(kind: str) -> str | None:
         if inner[at] == "," and depth == 0:
             return inner[at + 1 :]
     return inner or None
+
+
+class Proof:
+    """What a snippet proves about its expressions, where `Declarations` only gives hints.
+
+    A variable must be resolved to a declaration in the snippet, and all declarations of its name
+    must say the same. A method tells nothing, unless every class has it or its receiver is proven.
+    """
+
+    def __init__(self, known: Declarations) -> None:
+        self.known, self.tree = known, known.tree
+        variables = (each for function in functions(known.tree) for each in function.variables)
+        self._resolved = {start for each in variables for start in each.starts}
+
+    def is_text(self, node: Node) -> bool:
+        """Whether the value is surely a String or a builder of one."""
+        for _ in range(_DEEPEST):
+            if node.type == "parenthesized_expression":
+                node = node.named_children[0]
+            elif node.type == "method_invocation" and self._is_named(node, _KEEPS_TEXT):
+                node = receiver(node)
+            else:
+                break
+        if node.type == "binary_expression":
+            return any(each.type == "string_literal" for each in leaves(node, _SUMS))
+        if node.type == "method_invocation":
+            return self._is_named(node, _ALWAYS_STRING) and not arguments(given(node))
+        return node.type == "string_literal" or self.is_declared(node, STRINGS)
+
+    def is_collection(self, node: Node) -> bool:
+        """Whether it is a variable of a collection that the snippet imports, or names in full."""
+        if not self.is_declared(node, COLLECTIONS):
+            return False
+        spelled = self.known.spelled[self.tree.text(node)]
+        return spelled <= _FULL_NAMES | set(_imported_collections(self.tree))
+
+    def is_declared(self, node: Node, kinds: frozenset[str]) -> bool:
+        """Whether it is a variable of one of these types."""
+        if node.type != "identifier" or node.start_byte - self.tree.offset not in self._resolved:
+            return False
+        types = frozenset(self.known.names.get(self.tree.text(node), ()))
+        return are_all(types, kinds) and not any(
+            declares_type(self.tree, _simple(each)) for each in types
+        )
+
+    def _is_named(self, call: Node, names: frozenset[str]) -> bool:
+        name = call.child_by_field_name("name")
+        has_owner = call.child_by_field_name("object") is not None
+        return has_owner and name is not None and self.tree.text(name) in names
+
+
+def _imported_collections(tree: Tree) -> Iterator[str]:
+    for node in tree.root.named_children:
+        if node.type == "import_declaration" and all(c.type != "static" for c in node.children):
+            full = tree.text(node.named_children[0])
+            if full in _FULL_NAMES and all(c.type != "asterisk" for c in node.named_children):
+                yield full.rpartition(".")[2]
+
+
+def declares_type(tree: Tree, name: str) -> bool:
+    """Whether the snippet has a class or a type parameter of this name."""
+    for node, parent in walk(tree, lambda _: False):
+        if node.type in _NAMES_A_TYPE or parent.type == "type_parameter":
+            declared = node.child_by_field_name("name") or node
+            if tree.text(declared) == name:
+                return True
+    return False
 
 
 def leaves(node: Node, inner: frozenset[str]) -> Iterator[Node]:

@@ -2,16 +2,12 @@
 
 What could break: a class whose instances can be called. There `C.__call__` is the method of the
 instances, not the constructor: `partial.__call__(f)` fails. Whether a name is such a class is
-written elsewhere, so policy `safe` keeps to built-in functions and methods of literals.
+written elsewhere, also of a built-in's name; so policy `safe` keeps to methods of literals.
 """
-
-import builtins
-from collections.abc import Callable
-from functools import cache
 
 from tree_sitter import Node
 
-from puzzlemark.syntax.rewritings._python import expressions, is_rebound
+from puzzlemark.syntax.rewritings._python import expressions
 from puzzlemark.syntax.rewritings.base import (
     Occurrence,
     has_comment,
@@ -38,14 +34,6 @@ CALLABLE_CLASSES = frozenset(
 _LITERALS = frozenset({"string", "list", "dictionary", "set", "tuple"})
 
 
-def _is_safe_builtin(name: str) -> bool:
-    value = getattr(builtins, name)
-    return callable(value) and not name.startswith("_") and name not in CALLABLE_CLASSES
-
-
-_BUILTINS = frozenset(filter(_is_safe_builtin, dir(builtins)))
-
-
 def may_occur(code: bytes) -> bool:
     """Whether there is a parenthesis."""
     return b"(" in code
@@ -54,7 +42,6 @@ def may_occur(code: bytes) -> bool:
 def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     """Calls but those of `print`, which are another rewriting's."""
     callable_classes = CALLABLE_CLASSES | _with_call_method(tree)
-    is_builtin = cache(lambda name: name in _BUILTINS and not is_rebound(tree, name))
     found: list[Occurrence] = []
     for node, _ in expressions(tree):
         if node.type != "call" or has_comment(node):
@@ -64,7 +51,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
         name = _last(tree, function)
         if function.type == "attribute" and name == "__call__":
             found.extend(_equivalent(tree, node, function))
-        elif name not in callable_classes and _may_change(function, name, policy, is_builtin):
+        elif name not in callable_classes and _may_change(function, name, policy):
             found.append(occurrence(tree, node, "original", insert_after(function, b".__call__")))
     return tuple(found)
 
@@ -83,17 +70,13 @@ def _is_super(tree: Tree, call: Node) -> bool:
     return function is not None and tree.text(function) == "super"
 
 
-def _may_change(
-    function: Node, name: str, policy: Policy, is_builtin: Callable[[str], bool]
-) -> bool:
+def _may_change(function: Node, name: str, policy: Policy) -> bool:
     if function.type in ("integer", "float") or (function.type, name) == ("identifier", "print"):
         return False
     if policy == "paper":
         return True
     owner = function.child_by_field_name("object") if function.type == "attribute" else None
-    if owner is not None:
-        return owner.type in _LITERALS
-    return function.type == "identifier" and is_builtin(name)
+    return owner is not None and owner.type in _LITERALS
 
 
 def _last(tree: Tree, function: Node) -> str:

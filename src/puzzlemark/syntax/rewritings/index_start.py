@@ -2,15 +2,14 @@
 
 What could break: a receiver that is no String, as a List, has no `indexOf` with two arguments. What
 the snippet declares decides: under policy `paper` nothing may speak against it, under `safe` the
-declaration must say that it is a String or a builder of one.
+snippet must prove that it is a String or a builder of one.
 """
 
 from tree_sitter import Node
 
 from puzzlemark.syntax.rewritings._java import (
-    STRINGS,
     Declarations,
-    are_all,
+    Proof,
     given,
     is_method,
     is_own,
@@ -46,15 +45,17 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     """Receivers of which the snippet does not say that they are something else."""
     calls = [node for node, _ in walk(tree, lambda _: False) if is_method(tree, node, "indexOf")]
     known = read_declarations(tree) if calls else Declarations(tree)
-    wanted = (call for call in calls if _may_have_start(known, call, policy))
+    proof = Proof(known) if calls and policy == "safe" else None
+    wanted = (call for call in calls if _may_have_start(known, call, proof))
     return tuple(each for call in wanted if (each := _read(tree, call)) is not None)
 
 
-def _may_have_start(known: Declarations, call: Node, policy: Policy) -> bool:
-    types = known.types_of(receiver(call))
+def _may_have_start(known: Declarations, call: Node, proof: Proof | None) -> bool:
     if is_own(known.tree, call, "indexOf"):
         return False
-    return are_all(types, STRINGS) if policy == "safe" else may_have_start(types)
+    if proof is not None:
+        return proof.is_text(receiver(call))
+    return may_have_start(known.types_of(receiver(call)))
 
 
 def _read(tree: Tree, call: Node) -> Occurrence | None:

@@ -1,7 +1,8 @@
 """`[]` and `list()` (CodeMark's trigger in B1).
 
-What could break: only a `list` that is not the built-in. A snippet that binds the name anywhere is
-left alone; a module around the snippet that does is not seen.
+What could break: a `list` that is not the built-in. A snippet that binds the name anywhere is left
+alone. A snippet does not show what the module or the class around it binds: modules with a command
+`list` are not rare. So policy `safe` rewrites nothing.
 """
 
 from tree_sitter import Node
@@ -33,8 +34,8 @@ def may_occur(code: bytes) -> bool:
     return b"[" in code or b"list" in code
 
 
-def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
-    """Empty lists that are values."""
+def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
+    """Empty lists that are values; under policy `safe` only calls of `list`."""
     if is_rebound(tree, "list"):
         return ()
     found: list[Occurrence] = []
@@ -42,7 +43,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
     for node, parent in expressions(tree):
         if node.type in _DISPLAYS and (parent.id in targets or not _is_value(node, parent)):
             targets.add(node.id)
-        elif node.type == "list" and not node.named_children:
+        elif node.type == "list" and not node.named_children and policy == "paper":
             new = replace(tree, node.start_byte, node.end_byte, b"list()")
             found.append(occurrence(tree, node, "original", new))
         elif is_call_of(tree, node, "list") and _is_bare(node):

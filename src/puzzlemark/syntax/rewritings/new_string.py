@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from puzzlemark.syntax.rewritings._java import (
-    STRINGS,
-    Declarations,
-    are_all,
+    Proof,
+    declares_type,
     is_method,
     leaves,
     read_declarations,
@@ -37,9 +36,6 @@ EQUIVALENT = 'new String("...")'
 HIT = r"\A\s*new\s+String\("
 
 _ANNOTATIONS = frozenset({"annotation", "marker_annotation", "annotation_type_declaration"})
-_NAMES_A_TYPE = frozenset(
-    "class_declaration interface_declaration enum_declaration record_declaration".split()
-)
 # what hands a part of it on as its value, or joins it with another
 _JOINED = frozenset({"parenthesized_expression", "binary_expression"})
 _FOLDED = _JOINED | {"ternary_expression"}
@@ -62,10 +58,10 @@ def may_occur(code: bytes) -> bool:
 
 def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     """Literals that need not be constants, and new Strings of a literal."""
-    if _declares_string(tree):
+    if b"String" in tree.source and declares_type(tree, "String"):
         return ()
     labels = frozenset(_words_of_labels(tree)) if b"final" in tree.source else frozenset()
-    known = read_declarations(tree) if policy == "safe" else Declarations(tree)
+    proof = Proof(read_declarations(tree)) if policy == "safe" else None
     kept: set[int] = set()  # offsets of literals that stay
     joined: set[int] = set()  # of those that become part of a new String anyway
     found: list[Occurrence] = []
@@ -81,21 +77,10 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
             found.append(occurrence(tree, node, "equivalent", opening, closing))
         elif node.type != "string_literal" or node.start_byte in kept:
             continue
-        elif policy == "paper" or node.start_byte in joined or _is_only_read(known, node, parent):
+        elif proof is None or node.start_byte in joined or _is_only_read(proof, node, parent):
             opening, closing = insert_before(node, b"new String("), insert_after(node, b")")
             found.append(occurrence(tree, node, "original", opening, closing))
     return tuple(found)
-
-
-def _declares_string(tree: Tree) -> bool:
-    if not any(word in tree.source for word in (b"class String", b"<String", b"String>")):
-        return False
-    for node, parent in walk(tree, lambda _: False):
-        if node.type in _NAMES_A_TYPE or parent.type == "type_parameter":
-            name = node.child_by_field_name("name") or node
-            if tree.text(name) == "String":
-                return True
-    return False
 
 
 def _copied(tree: Tree, node: Node) -> Node | None:
@@ -155,14 +140,14 @@ def _joined(node: Node) -> set[int]:
     return set()
 
 
-def _is_only_read(known: Declarations, node: Node, parent: Node) -> bool:
+def _is_only_read(proof: Proof, node: Node, parent: Node) -> bool:
     if parent.type == "method_invocation":
-        return _reads(known, parent) and receiver(parent) == node
+        return _reads(proof.tree, parent) and receiver(parent) == node
     call = parent.parent if parent.type == "argument_list" else None
-    if call is None or not _reads(known, call):
+    if call is None or not _reads(proof.tree, call):
         return False
-    return are_all(known.types_of(receiver(call)), STRINGS)
+    return proof.is_text(receiver(call))
 
 
-def _reads(known: Declarations, call: Node) -> bool:
-    return any(is_method(known.tree, call, name) for name in _ONLY_READ)
+def _reads(tree: Tree, call: Node) -> bool:
+    return any(is_method(tree, call, name) for name in _ONLY_READ)

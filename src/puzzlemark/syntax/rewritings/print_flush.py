@@ -1,8 +1,8 @@
 """`print(x)` and `print(x, flush=True)` (CodeMark's target in B2).
 
-What could break: a `print` that is not the built-in of Python 3, and `file=` given an object that
-can write but not flush; policy `safe` leaves calls with `file=` alone. Output comes sooner, and a
-program that prints much becomes slower.
+What could break: a `print` that is not the built-in of Python 3; a `file=` or a standard output
+that can write but not flush, as the stand-ins of tests and services. A snippet shows neither, so
+policy `safe` rewrites nothing. Output comes sooner, and a program that prints much becomes slower.
 """
 
 from tree_sitter import Node
@@ -37,7 +37,10 @@ def may_occur(code: bytes) -> bool:
 
 
 def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
-    """Calls that say nothing about flushing, or `flush=True`, in a snippet of Python 3."""
+    """Calls that say nothing about flushing, or `flush=True`, in a snippet of Python 3.
+
+    Under policy `safe` only those that say `flush=True`.
+    """
     if is_rebound(tree, "print"):
         return ()
     found: list[Occurrence] = []
@@ -64,9 +67,9 @@ def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     labels = {_label(tree, each): each for each in given if each.type == "keyword_argument"}
     if any(each.type == "dictionary_splat" for each in given):
         return None  # it may say `flush` itself
-    if policy == "safe" and "file" in labels:
-        return None
     if "flush" not in labels:
+        if policy == "safe":
+            return None
         return occurrence(tree, call, "original", _flushing(inside, given))
     start, end = _span_of(labels["flush"], given, inside)
     if tree.text(labels["flush"]).replace(" ", "") != "flush=True":

@@ -1,7 +1,7 @@
 """`range(n)` and `range(0, n)` (CodeMark's target in B1).
 
-What could break: only a `range` that is not the built-in. A snippet that binds the name anywhere is
-left alone; a module around the snippet that does is not seen.
+What could break: a `range` that is not the built-in. A snippet that binds the name anywhere is left
+alone; what the module around it binds it does not show, so policy `safe` rewrites nothing.
 """
 
 from tree_sitter import Node
@@ -31,21 +31,21 @@ def may_occur(code: bytes) -> bool:
     return b"range" in code
 
 
-def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:  # noqa: ARG001
-    """Calls with one argument, or with two of which the first is `0`."""
+def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
+    """Calls with one argument, or with two of which the first is `0`; under `safe` only these."""
     if is_rebound(tree, "range"):
         return ()
     calls = (node for node, _ in expressions(tree) if is_call_of(tree, node, "range"))
-    return tuple(each for call in calls if (each := _read(tree, call)) is not None)
+    return tuple(each for call in calls if (each := _read(tree, call, policy)) is not None)
 
 
-def _read(tree: Tree, call: Node) -> Occurrence | None:
+def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     inside = call.child_by_field_name("arguments")
     assert inside is not None, "a call without arguments"
     given = arguments(inside)
     if any(each.type in _NOT_POSITIONAL for each in given):
         return None
-    if len(given) == 1:
+    if len(given) == 1 and policy == "paper":
         return occurrence(tree, call, "original", insert_before(given[0], b"0, "))
     if len(given) != 2 or tree.text(given[0]) != "0":
         return None

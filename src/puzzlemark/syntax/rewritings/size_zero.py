@@ -2,15 +2,15 @@
 
 What could break: a receiver that has no `size()`, as a String, or one that means something else.
 What the snippet declares decides: under policy `paper` nothing may speak against a collection,
-under `safe` the declaration must say that it is one.
+under `safe` a variable must be declared as one that the snippet imports: other libraries have lists
+and queues of the same names without `size()`.
 """
 
 from tree_sitter import Node
 
 from puzzlemark.syntax.rewritings._java import (
-    COLLECTIONS,
     Declarations,
-    are_all,
+    Proof,
     given,
     is_method,
     is_own,
@@ -54,10 +54,11 @@ def may_occur(code: bytes) -> bool:
 def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     """Receivers of which the snippet does not say that they are something else."""
     known = read_declarations(tree)
+    proof = Proof(known) if policy == "safe" else None
     found: list[Occurrence] = []
     for node, parent in walk(tree, lambda _: False):
         if is_method(tree, node, "isEmpty") and _is_value(node, parent, policy):
-            if _may_have_size(known, node, policy):
+            if _may_have_size(known, node, proof):
                 found.append(_original(tree, node, parent))
         elif _is_comparison(tree, node) and may_have_size(
             known.types_of(receiver(node.children[0]))
@@ -75,11 +76,12 @@ def _is_value(node: Node, parent: Node, policy: Policy) -> bool:
     return policy == "paper" or parent.type != "lambda_expression"
 
 
-def _may_have_size(known: Declarations, node: Node, policy: Policy) -> bool:
-    types = known.types_of(receiver(node))
+def _may_have_size(known: Declarations, node: Node, proof: Proof | None) -> bool:
     if is_own(known.tree, node, "size"):
         return False
-    return are_all(types, COLLECTIONS) if policy == "safe" else may_have_size(types)
+    if proof is not None:
+        return proof.is_collection(receiver(node))
+    return may_have_size(known.types_of(receiver(node)))
 
 
 def _original(tree: Tree, node: Node, parent: Node) -> Occurrence:
