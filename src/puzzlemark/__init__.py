@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from puzzlemark.auditing.run import Audit, audit
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._run import detect
     from puzzlemark.embedding.manifest import Manifest, load_manifest
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Audit": "auditing.run",
     "Edit": "snippet",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
@@ -47,6 +49,7 @@ _HOMES = {
     "Summary": "embedding.summary",
     "Terms": "verification.run",
     "apply": "embedding.replay",
+    "audit": "auditing.run",
     "detect": "detectors._run",
     "embed": "embedding.run",
     "functions": "syntax.variables",
@@ -65,6 +68,7 @@ _HOMES = {
     "verify": "verification.run",
 }
 __all__ = [
+    "Audit",
     "Edit",
     "Manifest",
     "Mark",
@@ -77,6 +81,7 @@ __all__ = [
     "Summary",
     "Terms",
     "apply",
+    "audit",
     "detect",
     "embed",
     "functions",

@@ -139,7 +139,8 @@ def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:
     whole = old.strip()
     kept = {line.strip() for line in new.split("\n")}
     lines = {line.strip() for line in old.split("\n")} - kept
-    telling = sorted(line for line in lines if len(line) >= SHORTEST_LINE)
+    # a line that can also be read in the new code tells nothing
+    telling = sorted(line for line in lines if len(line) >= SHORTEST_LINE and line not in new)
     found: dict[str, str] = {}
     for name, cell in cells.items():
         texts = list(_texts(cell))

@@ -1,0 +1,1 @@
+"""Checks of an audit: one file per check, found by its name; `base` says what each offers."""
