@@ -139,18 +139,35 @@ def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:
     whole = old.strip()
     kept = {line.strip() for line in new.split("\n")}
     lines = {line.strip() for line in old.split("\n")} - kept
+    telling = [line for line in sorted(lines) if len(line) >= SHORTEST_LINE]
     # a line that can also be read in the new code tells nothing
-    telling = sorted(line for line in lines if len(line) >= SHORTEST_LINE and line not in new)
+    telling = [line for line in telling if not _has_words(new, line)]
     found: dict[str, str] = {}
     for name, cell in cells.items():
         texts = list(_texts(cell))
         if len(whole) >= SHORTEST_LINE and any(whole in text for text in texts):
             found[name] = HAS_OLD_CODE
-        elif any(line in text for text in texts for line in telling):
+        elif any(_has_words(text, line) for text in texts for line in telling):
             found[name] = HAS_OLD_LINE
         elif is_digest(old, cell):
             found[name] = IS_OLD_DIGEST
     return found
+
+
+def _has_words(text: str, words: str) -> bool:
+    """Whether a text has these words in it: `total = 1` is not in `key_total = 1`."""
+    at = text.find(words)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(words) : at + len(words) + 1]
+        if not _goes_on(before, words[0]) and not _goes_on(words[-1], after):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _goes_on(left: str, right: str) -> bool:
+    """Whether two neighbours are of one word."""
+    return (left + right).replace("_", "a").isalnum() and bool(left) and bool(right)
 
 
 def is_digest(code: str, cell: Any) -> bool:
