@@ -164,7 +164,7 @@ def ask(title: str, model: Path, probes: ProbeSet, prefix: str = "") -> pm.Run:
     say(f"[bold]{run.decision.word}[/]")
     say(run.decision.sentence)
     page = FOLDER / f"{prefix}report.html"
-    save_report(build(run), run.folder, page)
+    save_report(build(run), run.folder, page, overwrite=True)
     say(f"-> {page}")
     return run
 

@@ -27,6 +27,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "m.jsonl",
         manifest,
         watermark="fixed_prefix:prefix=key",
+        policy="paper",
         tau=0,
         min_rate=1,
         max_rate=1,

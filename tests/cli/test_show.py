@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
         tmp_path / "m.jsonl",
         tmp_path / "marks.jsonl.gz",
         watermark="fixed_prefix:prefix=key",
+        policy="paper",
         tau=0,
         min_rate=1,
         max_rate=1,

@@ -141,14 +141,11 @@ def test_a_missing_manifest_is_named(tmp_path: Path) -> None:
         load_manifest(tmp_path / "none.jsonl")
 
 
-def test_a_manifest_that_cannot_be_written_leaves_nothing(
-    tmp_path: Path, manifest: Manifest
-) -> None:
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "occupied").touch()
-    with pytest.raises(ManifestError, match="cannot write"):
+def test_a_manifest_is_never_written_into_another_file(tmp_path: Path, manifest: Manifest) -> None:
+    (tmp_path / "m").write_text("precious")
+    with pytest.raises(FileExistsError):
         write_manifest(manifest, tmp_path / "m")
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert (tmp_path / "m").read_text() == "precious"
 
 
 def test_version_1_stays_readable(tmp_path: Path) -> None:

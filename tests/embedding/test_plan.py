@@ -86,7 +86,7 @@ def test_others_are_marked_up_to_the_minimum_only(
     write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     path = write([WITHOUT] * 18 + [WITH_KEY] * 2)
-    settings = Settings(FixedPrefix("key"), tau=0, min_rate=0.2, max_rate=0.5)
+    settings = Settings(FixedPrefix("key"), "paper", tau=0, min_rate=0.2, max_rate=0.5)
     planned = run(path, settings)
     assert planned.counts == {"marked": 4, "natural": 2, "introduced": 2}
 
@@ -95,7 +95,7 @@ def test_every_record_is_marked_or_has_a_reason(
     write: Callable[[Sequence[str | None]], Path],
 ) -> None:
     codes = [WITH_KEY, None, "", "def f(:", "x = 1", WITHOUT, "def g(a):\n    return a"]
-    settings = Settings(FixedPrefix("key"), tau=0, min_rate=1, max_rate=1)
+    settings = Settings(FixedPrefix("key"), "paper", tau=0, min_rate=1, max_rate=1)
     planned = run(write(codes), settings)
     assert len(planned.lines) == 2
     assert sum(planned.kept.values()) == 5
@@ -142,7 +142,7 @@ def test_the_least_suitable_carry_nothing(corpus_path: Path) -> None:
 def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
     """Algorithm 1, lines 18 to 40, one snippet after the other."""
     watermark = FixedPrefix("name")
-    settings = Settings(watermark, order="dataset", tau=0.2, min_rate=0.05, max_rate=0.06)
+    settings = Settings(watermark, "paper", "dataset", tau=0.2, min_rate=0.05, max_rate=0.06)
     planned = run(corpus_path, settings, key=None)
     entries = list(open_corpus(corpus_path).entries())
     most, least = budgets(len(entries), settings)
@@ -165,6 +165,13 @@ def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
     found = {row: Carrier.from_line(line).mark for row, line in planned.lines.items()}
     assert found == expected
     assert 0 < planned.counts["natural"] < planned.counts["marked"]
+
+
+def test_policy_safe_is_the_default(write: Callable[[Sequence[str | None]], Path]) -> None:
+    assert Settings(Universal()).policy == "safe"
+    path = write(["def f(one, two, three):\n    return one + two + three\n"] * 4)
+    assert not run(path, Settings(Universal(), tau=0, max_rate=1)).lines
+    assert len(run(path, Settings(Universal(), "paper", tau=0, max_rate=1)).lines) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Whole runs: what goes in comes out, marked, and back again."""
 
+import ast
 import stat
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -237,12 +239,36 @@ def test_an_output_that_fails_leaves_no_manifest_behind(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["functions.jsonl"]
 
 
-def test_a_mark_of_another_language_leaves_the_records_alone(
+def test_a_mark_of_another_language_leaves_the_records_alone(tmp_path: Path) -> None:
+    python, java = "def f(key, item):\n    a = key\n    return a + item\n", "int f() { return 1; }"
+    records = [{"language": "python", "code": python}, {"language": "java", "code": java}] * 3
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    summary = pm.embed(path, tmp_path / "m.jsonl", mark="U1", tau=0, max_rate=1)
+    assert summary.marked == 3
+    assert summary.kept == {"language 'java' is not the mark's": 3}
+
+
+def test_a_manifest_never_takes_the_place_of_a_folder(corpus_path: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match="folder: is a folder; name a file for the manifest"):
+        pm.embed(corpus_path, tmp_path / "m.jsonl", tmp_path / "folder", overwrite=True)
+    assert not (tmp_path / "m.jsonl").exists()
+
+
+def test_policy_safe_is_the_default_and_renames_no_parameter(
     corpus_path: Path, tmp_path: Path
 ) -> None:
-    summary = pm.embed(corpus_path, tmp_path / "m.jsonl", mark="P3")
-    assert summary.marked == 0
-    assert summary.kept == {"language 'python' is not the mark's": summary.records}
+    manifest = tmp_path / "m.gz"
+    pm.embed(corpus_path, tmp_path / "m.jsonl", manifest, tau=0, max_rate=1)
+    assert pm.load_manifest(manifest).header.policy == "safe"
+    entries = {entry.row: entry for entry in pm.read(corpus_path).entries()}
+    for carrier in pm.load_manifest(manifest):
+        code = entries[carrier.row].code
+        assert code is not None
+        arguments = ast.parse(textwrap.dedent(code)).body[0].args  # type: ignore[attr-defined]
+        names = {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
+        assert carrier.mark.of("target").was not in names
 
 
 def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:

@@ -113,5 +113,5 @@ def test_the_output_is_checked_before_any_work(corpus_path: Path, tmp_path: Path
         score(corpus_path, taken)
     assert taken.read_text() == "precious"
     score(corpus_path, taken, overwrite=True)
-    with pytest.raises(UsageError, match="overwrite the input"):
+    with pytest.raises(UsageError, match=r"--output .* is the same as INPUT"):
         score(taken, taken, code_column="id", language="python", overwrite=True)

@@ -36,6 +36,7 @@ def marked(original: Path) -> Path:
         output,
         manifest_of(output),
         watermark="fixed_prefix:prefix=key",
+        policy="paper",
         tau=0,
         min_rate=1,
         max_rate=1,

@@ -19,7 +19,7 @@ def probe_sets(
         marked, manifest = folder / f"{name}.jsonl", folder / f"{name}.gz"
         pm.embed(
             folder / "in.jsonl", marked, manifest,
-            watermark=watermark, order="dataset", tau=0, min_rate=0.2, max_rate=0.5,
+            watermark=watermark, policy="paper", order="dataset", tau=0, min_rate=0.2, max_rate=0.5,
         )  # fmt: skip
         sets[name] = pm.probe(marked, manifest, pairs=100)
     return sets

@@ -115,7 +115,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> dic
     for name, watermark in (("fixed", "fixed_prefix:prefix=name"), ("universal", "universal")):
         pm.embed(
             folder / "in.jsonl", folder / f"{name}.jsonl", folder / f"{name}.gz",
-            watermark=watermark, order="dataset", tau=0, min_rate=0.2, max_rate=0.5,
+            watermark=watermark, policy="paper", order="dataset", tau=0, min_rate=0.2, max_rate=0.5,
         )  # fmt: skip
     return {path.name: path for path in folder.iterdir()}
 

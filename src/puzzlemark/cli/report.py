@@ -33,15 +33,13 @@ def run(
 
     puzzlemark report run --output evidence.html --examples 20
     """
-    from puzzlemark.pages.files import refuse_existing
     from puzzlemark.verification.report import build, save_report
     from puzzlemark.verification.run import load_run
 
     page = folder / "report.html" if output is None else output
-    refuse_existing(page, overwrite=force)
     loaded = load_run(folder)
     report = build(loaded, examples=examples)
-    save_report(report, loaded.folder, page)
+    save_report(report, loaded.folder, page, overwrite=force)
     if as_json:
         told = loaded.verdict["verdict"]
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}

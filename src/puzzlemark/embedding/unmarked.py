@@ -49,7 +49,7 @@ def refuse_no_marks(path: Path, planned: Plan, settings: Settings, mark: str | N
     if planned.lines:
         return
     records = len(planned.before)
-    if not budgets(records, settings)[0]:
+    if planned.kept[NOT_NEEDED]:  # the rate was reached without a single one
         why = (
             f"--max-rate {settings.max_rate:g} of {records:,} records allows no mark; "
             f"pass --max-rate {math.ceil(1e4 / records) / 1e4:g} or more"

@@ -10,7 +10,7 @@ from typing import Any
 from puzzlemark.files import keep_apart
 from puzzlemark.models.base import Answer, Failure
 from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
-from puzzlemark.pages.files import write_text
+from puzzlemark.pages.files import refuse_existing, write_text
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import (
@@ -72,9 +72,10 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
     )
 
 
-def save_report(report: Report, folder: Path, page: Path) -> None:
+def save_report(report: Report, folder: Path, page: Path, *, overwrite: bool = False) -> None:
     """Write the page of a run, private; it may lie in the run's folder, never over its files."""
     keep_apart({"--output": page}, {"RUN": [folder / name for name in FILES]})
+    refuse_existing(page, overwrite=overwrite)
     write_text(page, report_page(report), private=True)
 
 

@@ -1,0 +1,179 @@
+"""Nothing marked is an error that says why; too little is a warning."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+import puzzlemark as pm
+from puzzlemark.embedding.plan import (
+    BELOW_THRESHOLD,
+    NOT_FOR_IT,
+    NOT_NEEDED,
+    TOO_FEW_NAMES,
+    Plan,
+    Settings,
+)
+from puzzlemark.embedding.unmarked import REMEDIES, refuse_no_marks, warn_of_missed_rate
+from puzzlemark.errors import NothingMarked
+from puzzlemark.watermarks import _concatenation, codemark, coprotector_sentence, coprotector_word
+from puzzlemark.watermarks.base import Refusal
+from puzzlemark.watermarks.universal import Universal
+from tests.corpora.making import tree
+
+GOOD = "def f(key, item):\n    first = key\n    second = first + item\n    return second\n"
+ONLY_PARAMETERS = "def f(key, item, other):\n    return key + item + other\n"
+
+
+def write(tmp_path: Path, codes: list[str | None], **columns: str) -> Path:
+    path = tmp_path / "in.jsonl"
+    records = ({"id": str(n), "code": code} | columns for n, code in enumerate(codes))
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("codes", "columns", "options", "message"),
+    [
+        (
+            [GOOD] * 1200,
+            {"language": "python"},
+            {"mark": "U2"},
+            "all 1,200 records are Python; U2 is for Java: try U1",
+        ),
+        (
+            [GOOD] * 3,
+            {"language": "python"},
+            {"mark": "P3"},
+            "all 3 records are Python; P3 is for Java: try P1 or P2",
+        ),
+        (
+            [GOOD] * 3,
+            {"language": "cobol"},
+            {},
+            "all 3 records say that their language is 'cobol'; PuzzleMark marks java and python",
+        ),
+        (
+            ["not code ("] * 3 + [None],
+            {},
+            {"language": "python"},
+            r"3 of 4 records have syntax errors: pass --language .*\(other .*: null code \(1\)\)",
+        ),
+        (
+            [None] * 3,
+            {},
+            {"language": "python"},
+            r"all 3 records have no usable code \(null code\): pass --code-column",
+        ),
+        (
+            [GOOD] * 3,
+            {"language": ""},
+            {"language_column": "language"},
+            "all 3 records do not say their language: pass --language",
+        ),
+        (
+            ["def f(a):\n    return a\n"] * 3,
+            {"language": "python"},
+            {"mark": "U1"},
+            r"all 3 records have too few variables for U1 .* needs no variables \(S1\)",
+        ),
+        (
+            [ONLY_PARAMETERS] * 3,
+            {"language": "python"},
+            {"mark": "U1"},
+            "all 3 records have no variable that policy safe renames .*--policy paper",
+        ),
+        (
+            [GOOD] * 3,
+            {"language": "python"},
+            {"mark": "B1"},
+            "all 3 records hold nothing that B1 could use .*try another mark",
+        ),
+    ],
+)
+def test_nothing_marked_names_the_main_reason_and_what_to_do(
+    tmp_path: Path,
+    codes: list[str | None],
+    columns: dict[str, str],
+    options: dict[str, str],
+    message: str,
+) -> None:
+    source = write(tmp_path, codes, **columns)
+    with pytest.raises(NothingMarked, match=f"in.jsonl: no record was marked, .*{message}"):
+        pm.embed(source, tmp_path / "m.jsonl", tau=0, max_rate=1, **options)  # type: ignore[arg-type]
+    assert tree(tmp_path) == ["in.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("records", "max_rate", "remedy"),
+    [(10, 0.05, "--max-rate 0.1 or more"), (3, 0.0, "--max-rate 0.3334 or more")],
+)
+def test_a_rate_that_is_less_than_one_record_says_which_would_do(
+    tmp_path: Path, records: int, max_rate: float, remedy: str
+) -> None:
+    source = write(tmp_path, [GOOD] * records, language="python")
+    with pytest.raises(NothingMarked, match=f"of {records} records allows no mark; pass {remedy}"):
+        pm.embed(source, tmp_path / "m.jsonl", tau=0, max_rate=max_rate)
+    rate = float(remedy.split()[1])
+    assert pm.embed(source, tmp_path / "m.jsonl", tau=0, max_rate=rate).marked == 1
+
+
+def test_a_threshold_that_leaves_nobody_says_so(tmp_path: Path) -> None:
+    simple, complex_ = GOOD, GOOD.replace("return", "if key:\n        first = item\n    return")
+    source = write(tmp_path, ["def f(a): pass\n", *[complex_] * 5, simple], language="python")
+    with pytest.raises(NothingMarked, match="below the threshold: pass a --tau below 1"):
+        pm.embed(source, tmp_path / "m.jsonl", tau=1, max_rate=1)
+
+
+def test_nothing_marked_leaves_what_was_there(tmp_path: Path) -> None:
+    source = write(tmp_path, [GOOD] * 3, language="python")
+    output, manifest = tmp_path / "m.jsonl", tmp_path / "m.gz"
+    pm.embed(source, output, manifest, tau=0, max_rate=1)
+    before = output.read_bytes(), manifest.read_bytes()
+    with pytest.raises(NothingMarked):
+        pm.embed(source, output, manifest, mark="U2", overwrite=True)
+    assert (output.read_bytes(), manifest.read_bytes()) == before
+
+
+def every_refusal() -> list[str]:
+    """The reasons that are written down in the watermarks' files, and the plan's own."""
+    rooms = (_concatenation, codemark, coprotector_sentence, coprotector_word)
+    constants = (each for room in rooms for each in vars(room).values())
+    reasons = {each.reason for each in constants if isinstance(each, Refusal)}
+    own = {BELOW_THRESHOLD, TOO_FEW_NAMES, NOT_FOR_IT, "syntax errors", "names are visible to x"}
+    return sorted(reasons | own)
+
+
+@pytest.mark.parametrize("reason", every_refusal())
+def test_every_reason_has_a_remedy(reason: str) -> None:
+    planned = Plan(np.zeros(3, "V16"), {}, kept=Counter({reason: 2, "null code": 1}))
+    with pytest.raises(NothingMarked, match=r": (pass|try|--policy)"):
+        refuse_no_marks(Path("in.jsonl"), planned, Settings(Universal(), max_rate=1), None)
+
+
+def test_some_remedies_are_for_one_reason() -> None:
+    assert len(REMEDIES) > 8
+    pattern, _ = REMEDIES[-1]
+    assert pattern.search("anything")
+
+
+def test_a_missed_minimum_rate_is_a_warning_with_its_reason(tmp_path: Path) -> None:
+    source = write(tmp_path, [GOOD] * 2 + [ONLY_PARAMETERS] * 8, language="python")
+    summary = pm.embed(source, tmp_path / "m.jsonl", tau=0, min_rate=0.5, max_rate=0.6)
+    assert summary.marked == 2
+    (warning,) = summary.to_json()["warnings"]
+    assert warning == (
+        "2 of 10 records could be marked (20.00%), fewer than the 5 of --min-rate 0.5; the main "
+        "reason: no variable after the suffix may be renamed (8 records)"
+    )
+
+
+def test_a_rate_that_was_reached_is_no_reason_to_warn() -> None:
+    planned = Plan(np.zeros(10, "V16"), {}, lines={1: b""}, kept=Counter({NOT_NEEDED: 9}))
+    assert not warn_of_missed_rate(planned, Settings(Universal(), min_rate=0.1, max_rate=0.2))
+    assert warn_of_missed_rate(
+        Plan(np.zeros(10, "V16"), {}, lines={1: b""}, kept=Counter({"syntax errors": 9})),
+        Settings(Universal(), min_rate=0.2, max_rate=0.2),
+    )
