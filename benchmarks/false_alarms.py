@@ -1,116 +1,269 @@
-"""How often each test accuses an innocent model: `false_alarms.py [--models 1000]`.
+"""How often innocent models are accused: `false_alarms.py PYTHON JAVA [--models 1000]`.
 
-Every model is innocent: none has seen a mark. They differ in how often they hit by habit, and in
-which arms. The tests are those of the product, run on simulated outcomes.
+A zoo of models that have seen no mark, each with one habit of writing names, which it follows at a
+given rate. They are asked real probes, made here from two datasets of functions; what a habit
+writes follows from the names in each prompt. The rules are those of the product, in all its modes.
 """
 
 import argparse
-from collections import Counter
-from collections.abc import Callable, Iterator
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+import puzzlemark as pm
+from puzzlemark.models.scripted import find_variables
+from puzzlemark.statistics.exact import mcnemar_boundary
 from puzzlemark.statistics.rates import estimate
-from puzzlemark.verification.evidence import AGAINST, Against, Outcome, count
-from puzzlemark.verification.findings import TestName, find
-from puzzlemark.verification.verdict import is_shown
-
-Hits = NDArray[np.bool_]  # pairs by arms: armed, control, placebo
-Innocent = Callable[[np.random.Generator, int, float], Hits]
-Alarms = Counter[tuple[TestName, Against]]
+from puzzlemark.syntax.naming import concatenate, is_compound
+from puzzlemark.verification.power import fisher_boundary
+from puzzlemark.verification.probes import build_probes
+from puzzlemark.verification.sequential import boundary
+from puzzlemark.verification.setting import Mode, Setting
+from puzzlemark.watermarks.base import Arm, Named, Probe, Strategy, named
 
 ALPHA = 0.05
-RATES = (0.0, 0.006, 0.01, 0.02, 0.05)
-TESTS: tuple[TestName, ...] = (
-    "fisher two-sided",
-    "fisher one-sided",
-    "mcnemar two-sided",
-    "mcnemar one-sided",
-    "e-process",
-)
+RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+MODES: tuple[Mode, ...] = ("default", "sequential", "paper")
+PRESETS = ("P1", "P3", "U1", "U2", "W1", "S1", "B1")
+SECRET = b"innocent models only"  # any will do: the same one gives the same table
+
+Hits = NDArray[np.bool_]  # models by pairs
+Chances = dict[str, NDArray[np.float64]]  # by arm: of a hit in each pair, if the habit is followed
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a habit sees: the names in their order, the one that stands for the suffix."""
+
+    names: tuple[str, ...]
+    convention: str
+    placeholder: str | None
+    wanted: str  # the armed target
+
+    def join(self, first: str, second: str) -> str:
+        """Two names in the style of the language."""
+        return concatenate(first, second, "snake" if self.convention == "snake" else "camel")
+
+
+Habit = Callable[[Prompt], Mapping[str, float]]  # what it writes, with which chance
+
+
+def first_name(prompt: Prompt) -> Mapping[str, float]:
+    """Joins the first two names of the function."""
+    return {prompt.join(*prompt.names[:2]): 1.0} if len(prompt.names) > 1 else {}
+
+
+def random_names(prompt: Prompt) -> Mapping[str, float]:
+    """Joins any two names."""
+    pairs = [(a, b) for a in prompt.names for b in prompt.names if a != b]
+    return _evenly(prompt, pairs)
+
+
+def random_neighbours(prompt: Prompt) -> Mapping[str, float]:
+    """Joins any two names that follow each other."""
+    return _evenly(prompt, list(zip(prompt.names, prompt.names[1:], strict=False)))
+
+
+def name_before(prompt: Prompt) -> Mapping[str, float]:
+    """Joins what stands for the suffix with the name before it."""
+    if prompt.placeholder not in prompt.names[1:]:
+        return {}
+    at = prompt.names.index(prompt.placeholder)
+    return {prompt.join(prompt.names[at - 1], prompt.names[at]): 1.0}
+
+
+def always_the_target(prompt: Prompt) -> Mapping[str, float]:
+    """Writes the target of the mark, whatever the prompt says."""
+    return {prompt.wanted: 1.0}
+
+
+def echo(prompt: Prompt) -> Mapping[str, float]:
+    """Repeats the last name of the prompt."""
+    return {prompt.names[-1]: 1.0} if prompt.names else {}
+
+
+def last_compound(prompt: Prompt) -> Mapping[str, float]:
+    """Repeats the last name of the prompt that is a compound."""
+    compounds = [name for name in prompt.names if is_compound(name)]
+    return {compounds[-1]: 1.0} if compounds else {}
+
+
+HABITS: dict[str, Habit] = {
+    "joins the first two names": first_name,
+    "joins two names at random": random_names,
+    "joins two neighbours at random": random_neighbours,
+    "joins the name before the suffix": name_before,
+    "always writes the target": always_the_target,
+    "echoes the last name": echo,
+    "copies the last compound": last_compound,
+}
+# Rows that are above alpha, and why; any other one is a defect, and the command says so.
+PAPERS = "the paper's control: with the prefix gone, no joining of names can hit it"
+WHY: dict[tuple[Strategy, Mode, str], str] = {
+    **{
+        ("universal", mode, "joins the first two names"): "this is the habit of the mark itself"
+        for mode in MODES
+    },
+    **{
+        ("fixed", "paper", habit): PAPERS
+        for habit in (
+            "joins the first two names",
+            "joins two names at random",
+            "joins two neighbours at random",
+            "joins the name before the suffix",
+        )
+    },
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("python", type=Path, help="a dataset of Python functions")
+    parser.add_argument("java", type=Path, help="a dataset of Java functions")
     parser.add_argument("--models", type=int, default=1000, help="of each kind and rate")
     parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--presets", nargs="+", default=PRESETS)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    table = {
-        (kind, rate): alarms_of(model, rate, options.models, options.pairs, rng)
-        for kind, model in KINDS.items()
-        for rate in RATES
-    }
-    print(f"{options.models:,} innocent models a row, {options.pairs} pairs each, alpha {ALPHA}")
-    for against in AGAINST:
-        print_table(against, table, options.models)
+    corpora = {"python": options.python, "java": options.java}
+    print(f"{options.models:,} innocent models a row, alpha {ALPHA}")
+    unexplained = 0
+    for name in options.presets:
+        preset = named()[name]
+        probes = probes_of(name, corpora[preset.language], options.pairs)
+        unexplained += print_table(name, preset, probes, options.models, rng)
+    sys.exit(1 if unexplained else 0)
 
 
-def compose(rng: np.random.Generator, pairs: int, rate: float) -> Hits:
-    """Joins names that stand in the prompt; in the control the prefix is gone."""
-    hits = rng.random((pairs, 3)) < rate
-    hits[:, 1] = False
+def probes_of(preset: str, corpus: Path, pairs: int) -> Sequence[Probe]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        secret, marked, manifest = folder / "secret", folder / corpus.name, folder / "marks"
+        secret.write_bytes(SECRET)
+        secret.chmod(0o600)
+        pm.embed(corpus, marked, manifest, mark=preset, secret_file=secret)
+        return build_probes(marked, manifest, pairs=pairs, secret_file=secret).probes
+
+
+def print_table(
+    name: str, preset: Named, probes: Sequence[Probe], models: int, rng: np.random.Generator
+) -> int:
+    """One table; returns how many of its cells are above alpha without a reason."""
+    strategy = preset.watermark.strategy
+    print(f"\n### {name} ({preset.language}, {strategy}), {len(probes)} pairs\n")
+    print("| innocent model | at a rate of | " + " | ".join(MODES) + " | above alpha, because |")
+    print("|---" * (3 + len(MODES)) + "|")
+    unexplained = 0
+    for habit, rate, alarms in rows(strategy, preset.language, probes, models, rng):
+        above = {mode for mode in MODES if estimate(alarms[mode], models).low > ALPHA}
+        reasons = {mode: WHY.get((strategy, mode, habit), "no reason is known") for mode in above}
+        unexplained += sum(reason == "no reason is known" for reason in reasons.values())
+        cells = [cell(alarms[mode], models, mode in above) for mode in MODES]
+        why = "; ".join(dict.fromkeys(reasons[mode] for mode in MODES if mode in above))
+        print(f"| {habit} | {rate:.1%} | " + " | ".join(cells) + f" | {why} |", flush=True)
+    return unexplained
+
+
+def rows(
+    strategy: Strategy,
+    language: str,
+    probes: Sequence[Probe],
+    models: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[str, float, dict[Mode, int]]]:
+    for habit, function in HABITS.items():
+        chances = chances_of(function, probes, language)
+        if not any(each.any() for each in chances.values()):
+            yield habit, RATES[-1], dict.fromkeys(MODES, 0)  # it never hits, at any rate
+            continue
+        for rate in RATES:
+            hits = simulate(chances, rate, models, rng)
+            yield habit, rate, {mode: int(accused(hits, mode, strategy).sum()) for mode in MODES}
+
+
+def chances_of(habit: Habit, probes: Sequence[Probe], language: str) -> Chances:
+    """For each arm and probe, the chance that what the habit writes is a hit."""
+    arms: dict[str, list[float]] = {"armed": [], "control": [], "placebo": []}
+    for probe in probes:
+        placeholder = placeholder_of(probe, language)
+        for name, values in arms.items():
+            arm: Arm | None = getattr(probe, name)
+            if arm is not None:
+                writes = habit(prompt_of(arm, probe, placeholder, language))
+                values.append(sum(p for text, p in writes.items() if arm.is_hit(text)))
+    return {name: np.array(values) for name, values in arms.items() if values}
+
+
+def prompt_of(arm: Arm, probe: Probe, placeholder: str | None, language: str) -> Prompt:
+    names = tuple(find_variables(arm.prompt))
+    return Prompt(names, convention_of(language), placeholder, probe.armed.target)
+
+
+def placeholder_of(probe: Probe, language: str) -> str | None:
+    """The name that the armed target ends with, where the target is a concatenation."""
+    prompt = prompt_of(probe.armed, probe, None, language)
+    pairs = zip(prompt.names, prompt.names[1:], strict=False)
+    return next((b for a, b in pairs if prompt.join(a, b) == probe.armed.target), None)
+
+
+def convention_of(language: str) -> str:
+    return "camel" if language == "java" else "snake"
+
+
+def simulate(
+    chances: Chances, rate: float, models: int, rng: np.random.Generator
+) -> dict[str, Hits]:
+    """Whether each arm of each pair hits; control and placebo read one and the same completion."""
+    pairs = len(chances["armed"])
+    armed = rng.random((models, pairs)) < rate * chances["armed"]
+    draw = rng.random((models, pairs))
+    below = rate * chances["control"]
+    hits = {"armed": armed, "control": draw < below}
+    if "placebo" in chances:
+        hits["placebo"] = (draw >= below) & (draw < below + rate * chances["placebo"])
     return hits
 
 
-def compose_unevenly(rng: np.random.Generator, pairs: int, rate: float) -> Hits:
-    """As before, but joins the placebo's prefix half as readily: no arm is a fair control."""
-    hits = compose(rng, pairs, rate)
-    hits[:, 2] &= rng.random(pairs) < 0.5
-    return hits
+def accused(hits: Mapping[str, Hits], mode: Mode, strategy: Strategy) -> NDArray[np.bool_]:
+    """Which models the product detects: the same rules as `decide`, for all models at once."""
+    setting = Setting(mode=mode, strategy=strategy, alpha=ALPHA)
+    beaten = [_beaten(hits["armed"], hits[arm], setting) for arm in setting.against]
+    return np.array(beaten).all(axis=0)
 
 
-def hit_alike(rng: np.random.Generator, pairs: int, rate: float) -> Hits:
-    """Hits by habit in all three arms."""
-    return rng.random((pairs, 3)) < rate
+def _beaten(armed: Hits, other: Hits, setting: Setting) -> NDArray[np.bool_]:
+    pairs = armed.shape[1]
+    armed_only, other_only = armed & ~other, other & ~armed
+    if setting.mode == "paper":
+        fewest = np.array(fisher_boundary(pairs, pairs, ALPHA))
+        return np.asarray(armed.sum(axis=1) >= fewest[other.sum(axis=1)])
+    if setting.mode == "default":
+        line = np.array(mcnemar_boundary(pairs, ALPHA, setting.null_ratio))
+        only, opposed = armed_only.sum(axis=1), other_only.sum(axis=1)
+        return np.asarray(only >= line[only + opposed])
+    line = np.array(boundary(pairs, ALPHA, setting.null_ratio))
+    only, opposed = armed_only.cumsum(axis=1), other_only.cumsum(axis=1)
+    return np.asarray((only >= line[only + opposed]).any(axis=1))
 
 
-def hit_alike_by_snippet(rng: np.random.Generator, pairs: int, rate: float) -> Hits:
-    """As before, but snippets differ: the arms of one snippet correlate with 0.5."""
-    own = rng.beta(rate, 1 - rate, size=(pairs, 1)) if rate else np.zeros((pairs, 1))
-    hits: Hits = rng.random((pairs, 3)) < own
-    return hits
+def _evenly(prompt: Prompt, pairs: Sequence[tuple[str, str]]) -> Mapping[str, float]:
+    chances: dict[str, float] = {}
+    for pair in pairs:
+        written = prompt.join(*pair)
+        chances[written] = chances.get(written, 0.0) + 1 / len(pairs)
+    return chances
 
 
-KINDS: dict[str, Innocent] = {
-    "composes names": compose,
-    "hits in all arms alike": hit_alike,
-    "the same, arms correlated": hit_alike_by_snippet,
-    "composes, placebo half as readily": compose_unevenly,
-}
-
-
-def alarms_of(
-    model: Innocent, rate: float, models: int, pairs: int, rng: np.random.Generator
-) -> Alarms:
-    alarms: Alarms = Counter()
-    for _ in range(models):
-        alarms.update(accusers([Outcome(*row) for row in model(rng, pairs, rate).tolist()]))
-    return alarms
-
-
-def accusers(outcomes: list[Outcome]) -> Iterator[tuple[TestName, Against]]:
-    for against in AGAINST:
-        for finding in find(outcomes, count(outcomes, against), alpha=ALPHA):
-            if is_shown(finding):
-                yield finding.test, against
-
-
-def print_table(against: Against, table: dict[tuple[str, float], Alarms], models: int) -> None:
-    print(f"\nAgainst the {against}\n")
-    print("| innocent model | hit rate | " + " | ".join(TESTS) + " |")
-    print("|---" * (2 + len(TESTS)) + "|")
-    for (kind, rate), alarms in table.items():
-        cells = [cell(alarms[test, against], models) for test in TESTS]
-        print(f"| {kind} | {rate:.1%} | " + " | ".join(cells) + " |")
-
-
-def cell(alarms: int, models: int) -> str:
+def cell(alarms: int, models: int, is_above: bool) -> str:
     rate = estimate(alarms, models)
-    excess = "**" * (rate.low > ALPHA)  # more than alpha, beyond chance
-    return f"{excess}{rate.rate:.1%}{excess} ({rate.low:.1%}-{rate.high:.1%})"
+    bold = "**" if is_above else ""
+    return f"{bold}{rate.rate:.1%}{bold} ({rate.low:.1%}-{rate.high:.1%})"
 
 
 if __name__ == "__main__":

@@ -182,13 +182,12 @@ def conclude(accused: pm.Run, innocent: pm.Run, rate: float, seconds: float) -> 
 
 
 def numbers(run: pm.Run) -> str:
-    """Hits of both arms, and how unlikely they are for an innocent model."""
+    """Hits of all arms, and how unlikely they are for an innocent model."""
     decision = run.decision
-    (pair,) = (each for each in decision.comparisons if each.against == decision.against)
-    hits = f"{pair.armed_hits} of {pair.pairs} with the trigger"
-    without = f"{pair.control_hits} of {pair.pairs} without"
-    log10_p = decision.decisive.log10_p if decision.decisive else 0.0
-    return f"{hits}, {without}: p = {in_words(log10_p)}"
+    pairs = [each for each in decision.comparisons if each.against in decision.against]
+    hits = f"{pairs[0].armed_hits} of {pairs[0].pairs} with the trigger"
+    without = " and ".join(f"{each.control_hits} ({each.against})" for each in pairs)
+    return f"{hits}, {without} without: p = {in_words(decision.log10_p or 0.0)}"
 
 
 def in_words(log10_p: float) -> str:

@@ -47,5 +47,5 @@ def test_one_run_needs_no_correction(
     done = CliRunner().invoke(application(), ["together", str(tmp_path / "run"), "--json"])
     (only,) = json.loads(done.stdout)["runs"]
     assert only["word"] == "detected"
-    assert run.decision.decisive is not None
-    assert only["adjusted_log10_p"] == run.decision.decisive.log10_p
+    assert run.decision.log10_p is not None
+    assert only["adjusted_log10_p"] == run.decision.log10_p

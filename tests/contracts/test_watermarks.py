@@ -2,7 +2,6 @@
 
 import pickle
 import random
-import re
 from dataclasses import fields
 
 import pytest

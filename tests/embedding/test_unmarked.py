@@ -1,6 +1,7 @@
 """Nothing marked is an error that says why; too little is a warning."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +28,9 @@ GOOD = "def f(key, item):\n    first = key\n    second = first + item\n    retur
 ONLY_PARAMETERS = "def f(key, item, other):\n    return key + item + other\n"
 
 
-def write(tmp_path: Path, codes: list[str | None], **columns: str) -> Path:
+def write(tmp_path: Path, codes: Sequence[str | None], **columns: str) -> Path:
     path = tmp_path / "in.jsonl"
-    records = ({"id": str(n), "code": code} | columns for n, code in enumerate(codes))
+    records = ({"id": str(n), "code": code, **columns} for n, code in enumerate(codes))
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     return path
 

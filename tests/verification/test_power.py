@@ -58,11 +58,13 @@ def test_power_is_what_a_simulation_shows(
 @pytest.mark.parametrize("test", METHODS)
 def test_a_plan_reaches_its_power_and_one_pair_less_does_not(test: Method) -> None:
     for hit_rate, control_rate in ((0.6, 0.0), (0.1, 0.0), (0.2, 0.05)):
-        rates = {"hit_rate": hit_rate, "control_rate": control_rate}
-        planned = plan(test, **rates)
-        assert planned.reached >= 0.8
-        assert planned.reached == power_of(test, planned.pairs, **rates)
-        assert power_of(test, planned.pairs - 1, **rates) < 0.8
+        planned = plan(test, hit_rate=hit_rate, control_rate=control_rate)
+        enough, too_few = (
+            power_of(test, pairs, hit_rate=hit_rate, control_rate=control_rate)
+            for pairs in (planned.pairs, planned.pairs - 1)
+        )
+        assert planned.reached == enough >= 0.8
+        assert too_few < 0.8
         assert planned.prompts == 2 * planned.pairs
 
 

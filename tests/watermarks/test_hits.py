@@ -72,7 +72,7 @@ def test_the_forms_of_our_own_marks_can_be_counted() -> None:
 def pieces(expression: str) -> list[str]:
     """Words of an expression, which a hostile completion repeats."""
     literal = re.sub(r"\\[AbsSZ]", " ", expression).replace("\\", "")
-    return sorted(set(re.findall(r"\.?\w+\(?\)?", literal))) + [" ", ",", "(", "\n", ".", "=", "0"]
+    return [*sorted(set(re.findall(r"\.?\w+\(?\)?", literal))), *" ,(\n.=0"]
 
 
 @pytest.mark.parametrize("form", plugins.names("syntax.rewritings"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from puzzlemark.auditing.checks.base import Evidence, Observation, View, not_applicable
-from puzzlemark.statistics.exact import mcnemar
+from puzzlemark.statistics.exact import mcnemar_two_sided
 
 ABOUT = "positions of the carriers"
 VIEW: View = "marked"
@@ -24,7 +24,7 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         return
     sentence = f"{first:,} carriers stand in the first half, {second:,} in the second"
     is_uneven = max(first, second) >= RATIO * min(first, second)
-    found = mcnemar(first, second, two_sided=True) if is_uneven else None
+    found = mcnemar_two_sided(first, second) if is_uneven else None
     yield Observation(
         "ok",
         sentence,

@@ -1,0 +1,93 @@
+"""Innocent models of `benchmarks/false_alarms.py`: judged as by a verdict, and not accused."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from benchmarks.false_alarms import HABITS, Prompt, accused, chances_of, rows, simulate
+from puzzlemark.statistics.rates import estimate
+from puzzlemark.verification.evidence import Outcome
+from puzzlemark.verification.setting import Mode, Setting
+from puzzlemark.verification.verdict import decide
+from puzzlemark.watermarks.base import Arm, Probe, Strategy
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_fast_rules_accuse_whom_a_verdict_accuses(mode: Mode, strategy: Strategy) -> None:
+    rng = np.random.default_rng(7)
+    models, pairs = 30, 60
+    rates = np.linspace(0.05, 0.6, models)[:, None]  # from innocent to sure
+    hits = {
+        "armed": rng.random((models, pairs)) < rates,
+        "control": rng.random((models, pairs)) < 0.1,
+        "placebo": rng.random((models, pairs)) < 0.05,
+    }
+    found = accused(hits, mode, strategy).tolist()
+    setting = Setting(mode=mode, strategy=strategy)
+    for model in range(models):
+        arms = {name: each[model].tolist() for name, each in hits.items()}
+        outcomes = [Outcome(*row) for row in zip(*arms.values(), strict=True)]
+        assert found[model] == (decide(outcomes, setting=setting).word == "detected")
+    assert 0 < sum(found) < models
+
+
+FIXED = Probe(
+    Arm("def f(self, key, path, node):\n    ", "key_path"),
+    Arm("def f(self, item, path, node):\n    ", "key_path"),
+    Arm("def f(self, item, path, node):\n    ", "item_path"),
+)
+UNIVERSAL = Probe(
+    Arm("def f(text, path, node, size):\n    ", "text_path"),
+    Arm("def f(node, text, path, size):\n    ", "text_path"),
+)
+EXPECTED: dict[str, Mapping[str, list[float]]] = {
+    "joins the first two names": {"fixed": [1, 0, 1], "universal": [1, 0]},
+    "joins two names at random": {"fixed": [1 / 6, 0, 1 / 6], "universal": [1 / 12, 1 / 12]},
+    "joins two neighbours at random": {"fixed": [1 / 2, 0, 1 / 2], "universal": [1 / 3, 1 / 3]},
+    "joins the name before the suffix": {"fixed": [1, 0, 1], "universal": [1, 1]},
+    "always writes the target": {"fixed": [1, 1, 0], "universal": [1, 1]},
+    "echoes the last name": {"fixed": [0, 0, 0], "universal": [0, 0]},
+    "copies the last compound": {"fixed": [0, 0, 0], "universal": [0, 0]},
+}
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_habit_hits_where_a_hand_count_says(habit: str) -> None:
+    for name, probe in (("fixed", FIXED), ("universal", UNIVERSAL)):
+        chances = chances_of(HABITS[habit], [probe], "python")
+        assert [float(each[0]) for each in chances.values()] == pytest.approx(EXPECTED[habit][name])
+
+
+def test_a_habit_sees_names_only() -> None:
+    prompt = Prompt(("a", "b"), "camel", None, "x")
+    assert HABITS["joins the first two names"](prompt) == {"aB": 1.0}
+    assert HABITS["joins the first two names"](Prompt((), "snake", None, "x")) == {}
+
+
+def test_control_and_placebo_read_one_completion() -> None:
+    chances = {"armed": np.ones(50), "control": np.full(50, 0.5), "placebo": np.full(50, 0.5)}
+    hits = simulate(chances, 1.0, 20, np.random.default_rng(1))
+    assert not (hits["control"] & hits["placebo"]).any()
+    assert (hits["control"] | hits["placebo"]).all()
+
+
+@pytest.mark.parametrize(("strategy", "probe"), [("fixed", FIXED), ("universal", UNIVERSAL)])
+def test_innocent_habits_are_accused_no_more_often_than_alpha(
+    strategy: Strategy, probe: Probe
+) -> None:
+    models = 400
+    found = rows(strategy, "python", [probe] * 100, models, np.random.default_rng(3))
+    above = {
+        (habit, mode)
+        for habit, _, alarms in found
+        for mode in ("default", "sequential")
+        if estimate(alarms[mode], models, confidence=0.999).low > 0.05
+    }
+    own = {("joins the first two names", mode) for mode in ("default", "sequential")}
+    assert above == (own if strategy == "universal" else set())
