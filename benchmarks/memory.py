@@ -81,7 +81,7 @@ def write(path: Path, records: Iterator[dict[str, str]]) -> int:
 def run_embed(path: Path, language: str) -> tuple[int, float]:
     command = [sys.executable, "-m", "puzzlemark.cli", "embed", str(path), "--json"]
     command += ["--output", str(path.with_name(f"out-{path.name}")), "--language", language]
-    command += ["--secret-file", str(path.with_name("secret"))]
+    command += ["--policy", "paper", "--secret-file", str(path.with_name("secret"))]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     peak = 0

@@ -122,6 +122,7 @@ def embed_once(corpus: Corpus, options: argparse.Namespace, place: Path, waterma
         options.corpus,
         place / name,
         watermark=watermark,
+        policy="paper",  # like the stages above
         language=options.language,
         secret_file=place / "secret",
         workers=options.workers,

@@ -164,5 +164,7 @@ def _state(output: Path, manifest: Path) -> str:
 
 if __name__ == "__main__":
     what, where, *words = sys.argv[1:]
-    kill = {"staging": kill_staging, "embed": kill_embed}[what]
-    print(json.dumps(kill(Path(where), *words)))
+    if what == "staging":
+        print(json.dumps(kill_staging(Path(where), *words)))
+    else:
+        print(json.dumps(kill_embed(Path(where), *words)))

@@ -33,6 +33,26 @@ def test_an_output_is_there_when_the_block_ends_and_not_before(tmp_path: Path) -
     assert tree(tmp_path) == ["new", "new/a.txt"]
 
 
+def test_an_error_names_the_file_that_it_is_about(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    with (
+        pytest.raises(CorpusError, match=r"input: No such file or directory; nothing was written"),
+        staged_together((one, two)),
+    ):
+        (tmp_path / "input").read_bytes()
+    with (
+        pytest.raises(CorpusError, match=r"one: cannot be written: No such file or directory"),
+        staged_together((one, two)) as places,
+    ):
+        (places[0] / "inside").write_text("x")
+    with (
+        pytest.raises(CorpusError, match=r"two: no space left on the disk"),
+        staged_together((one, two)),
+    ):
+        raise OSError(28, "No space left on device")
+    assert tree(tmp_path) == []
+
+
 def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def fail() -> None:
         with staged(tmp_path / "new" / "a.txt") as place:
@@ -208,6 +228,31 @@ def test_what_a_run_replaced_comes_back_when_its_note_is_gone(tmp_path: Path) ->
     with pytest.raises(UsageError, match="already there"), staged(output):
         pass
     assert tree(tmp_path) == ["out", "out/a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "note", ["{", "[1]", "[[1, 2, 3]]", '[["{mine}", "{mine}.old", "{stolen}"]]']
+)
+def test_a_note_that_somebody_planted_moves_nothing(tmp_path: Path, note: str) -> None:
+    output, mine = tmp_path / "out", write(tmp_path / "mine", "precious")
+    hidden = staging_folder(output)
+    text = note.replace("{mine}", str(mine)).replace("{stolen}", str(tmp_path / "stolen"))
+    write(hidden / "renames.json", text)
+    (hidden / "lock").write_bytes(OURS + os.fsencode(hidden / "renames.json"))
+    before = tree(tmp_path)
+    with pytest.raises(CorpusError, match="did not make it"), staged(output):
+        pass
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_hidden_folder_of_another_user_is_left_alone(tmp_path: Path) -> None:
+    hidden = staging_folder(tmp_path / "out")
+    write(hidden / "lock", "")
+    os.chown(hidden, 12345, 12345)
+    with pytest.raises(CorpusError, match="did not make it"), staged(tmp_path / "out"):
+        pass
+    assert tree(hidden) == ["lock"]
 
 
 @pytest.mark.parametrize("kind", ["files", "folders"])

@@ -61,6 +61,10 @@ def lock_file(file: IO[Any], refusal: PuzzleMarkError) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as exc:
         raise refusal from exc
+    except OSError as exc:
+        raise PuzzleMarkError(
+            f"{file.name}: no locks on this file system ({exc.strerror}); write to another one"
+        ) from exc
 
 
 def sync_folder(folder: Path) -> None:

@@ -16,6 +16,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def staged_together(
             yield tuple(each.place for each in stagings)
             _put_in_place(stagings)
         except OSError as exc:
-            raise CorpusError(f"{_blamed(stagings, exc)}: {_explain(exc)}") from exc
+            raise CorpusError(_tell(stagings, exc)) from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class _Staging:
     output: Path
     folder: Path
     run: str  # tells this run's files from those of any other
-    completes: bool  # whether it was the first to find that a killed run had only to be completed
+    was_completed: bool  # a run had been killed while it put this output in place; it is there now
 
     @property
     def place(self) -> Path:
@@ -84,6 +85,13 @@ class _Rename:
     replaced: Path  # where the old one waits until all new ones are in place
     output: Path
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is about an output and its own hidden folder, as a note of ours is."""
+        folder = staging_folder(self.output)
+        is_place = self.place.parent.parent == folder and self.place.name == self.output.name
+        return is_place and self.replaced.parent == folder
+
 
 @contextmanager
 def _held(asked: Path, note: Path) -> Iterator[_Staging]:
@@ -93,15 +101,15 @@ def _held(asked: Path, note: Path) -> Iterator[_Staging]:
         made = _make_parents(output.parent)
         try:
             with _locked(folder, asked) as file:
-                completes = _recover(folder, file, asked)
+                was_completed = _recover(folder, file, asked)
                 _claim(file, note)
-                staging = _Staging(asked, output, folder, secrets.token_hex(8), completes)
+                staging = _Staging(asked, output, folder, secrets.token_hex(8), was_completed)
                 staging.place.parent.mkdir()
                 yield staging
         finally:
-            for folder in made:  # deepest first; one that is used by now stays
+            for parent in made:  # deepest first; one that is used by now stays
                 with suppress(OSError):
-                    folder.rmdir()
+                    parent.rmdir()
     except OSError as exc:
         raise CorpusError(f"{asked}: {_explain(exc)}") from exc
 
@@ -144,8 +152,13 @@ def _make_hidden(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError as exc:
         raise _not_ours(folder) from exc
-    if folder.is_symlink() or (not (folder / LOCK).exists() and any(folder.iterdir())):
+    is_strange = not (folder / LOCK).exists() and any(folder.iterdir())
+    if is_strange or folder.is_symlink() or not _is_own(folder):
         raise _not_ours(folder)
+
+
+def _is_own(path: Path) -> bool:
+    return sys.platform == "win32" or path.stat().st_uid == os.geteuid()
 
 
 def _claim(file: FileIO, note: Path) -> None:
@@ -178,7 +191,14 @@ def _recover(folder: Path, file: FileIO, asked: Path) -> bool:
 
 
 def _finish(note: Path) -> None:
-    _complete([_Rename(*map(Path, each)) for each in json.loads(note.read_text())])
+    """Do what a note says; one that somebody planted could ask for anything."""
+    try:
+        renames = [_Rename(*map(Path, each)) for each in json.loads(note.read_text())]
+    except (ValueError, TypeError) as exc:
+        raise _not_ours(note.parent) from exc
+    if not all(each.is_ours for each in renames):
+        raise _not_ours(note.parent)
+    _complete(renames)
     note.unlink()
 
 
@@ -273,12 +293,14 @@ def _make_parents(folder: Path) -> list[Path]:
     return missing
 
 
-def _blamed(stagings: Sequence[_Staging], exc: OSError) -> Path:
-    """The output whose writing failed, as far as the error says."""
+def _tell(stagings: Sequence[_Staging], exc: OSError) -> str:
+    """What failed: an output, as far as the error says, or a file that was read for it."""
     for each in stagings:
         if str(each.folder) in str(exc.filename):
-            return each.asked
-    return stagings[-1].asked
+            return f"{each.asked}: {_explain(exc)}"
+    if exc.filename is None:
+        return f"{stagings[-1].asked}: {_explain(exc)}"
+    return f"{exc.filename}: {exc.strerror or exc}; nothing was written"
 
 
 def _explain(exc: OSError) -> str:
@@ -292,7 +314,7 @@ def _explain(exc: OSError) -> str:
 
 
 def _already_there(staging: _Staging) -> str:
-    if staging.completes:
+    if staging.was_completed:
         return (
             f"{staging.asked}: is complete: an earlier run was killed while it put its files in "
             "place, and they are there now; pass --force to replace them"
