@@ -146,3 +146,15 @@ def test_code_that_has_no_tokens_is_refused() -> None:
 
 def test_code_beyond_ascii_keeps_its_offsets() -> None:
     assert identifiers("def f():\n    é = 'ü'\n    g(é)\n") == ["é"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("def f():\n    return a" + ".b" * 20_000, "nested too deeply"),
+        ("def f():\n    g(" + "h(1), " * 20_000 + ")", "more than 2000 expressions inside of one"),
+    ],
+)
+def test_code_that_nests_absurdly_is_refused(code: str, reason: str) -> None:
+    with pytest.raises(UnparsableSnippet, match=reason):
+        abstract(Snippet("it", code, "python"))

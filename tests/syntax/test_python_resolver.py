@@ -479,3 +479,76 @@ def test_the_article_a_in_a_docstring_is_not_the_parameter_a() -> None:
 def test_a_docstring_that_documents_the_parameter_a_keeps_it(text: str) -> None:
     code = f'def f(a):\n    """Build.\n\n    {text}\n    """\n    return a'
     assert variable(code, "a").refusal("paper") == "parameter named in the docstring"
+
+
+# -- what policy safe keeps, because something may look for it ------------------------------------
+
+STRING = "named in a string (policy safe)"
+DOUBTS = {
+    "a word in any string": ("x = 1\n    log('the x of it')", STRING),
+    "a word after an escape": ("x = 1\n    log('a\\nx')", STRING),
+    "an escaped letter": ("x = 1\n    log('a \\x78')", STRING),
+    "an escaped letter by number": ("x = 1\n    log('a \\170')", STRING),
+    "an escaped letter by name": ("x = 1\n    log('a \\N{LATIN SMALL LETTER X}')", STRING),
+    "the text of an f-string": ("x = 1\n    log(f'the x of {it}')", STRING),
+    "strings in a row": ("xy = 1; x = xy\n    log('the x' 'y of it', 'and x')", STRING),
+    "bytes": ("x = 1\n    log(b'the x of it')", STRING),
+    "a docstring of its own is no such string": ('"""The x."""\n    x = 1', None),
+    "a raw string has no escapes": ("x = 1\n    log(r'a\\x78')", None),
+    "a part of a word": ("x = 1\n    log('xs and x_')", None),
+    "a comment": ("x = 1  # the x", None),
+    "a text from elsewhere": (
+        "x = 1\n    run.execute(a)",
+        "a text from elsewhere may name it: execute()",
+    ),
+    "a text with fields": (
+        "x = 1\n    execute(f'select {a}')",
+        "a text from elsewhere may name it: execute()",
+    ),
+    "a text by keyword": ("x = 1\n    ols(formula=a)", "a text from elsewhere may name it: ols()"),
+    "no text at all": ("x = 1\n    task.execute()", None),
+    "a number, a list, a lambda": ("x = 1\n    poisson(3), logit([a]), execute(lambda: a)", None),
+    "a text that names others": ("x = 1\n    execute('select 1 where ?', a)", None),
+    "a class body": ("x = 1\n    class A:\n        y = x", "a class body reads it (policy safe)"),
+    "a method of a class": ("x = 1\n    class A:\n        def g(self): return x", None),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), DOUBTS.values(), ids=DOUBTS)
+def test_policy_safe_keeps_what_something_may_look_for(body: str, reason: str | None) -> None:
+    found = variable(f"def f(a, it):\n    {body}\n    return a", "x")
+    assert found.refusal("safe") == reason
+    assert found.refusal("paper") is None
+
+
+def test_policy_safe_keeps_what_a_decorator_names() -> None:
+    code = "@locals(x=int)\ndef f(a):\n    x = y = a\n    return x"
+    assert variable(code, "x").refusal("safe") == "named in a decorator (policy safe)"
+    assert variable(code, "y").refusal("safe") is None
+
+
+@pytest.mark.parametrize("reader", ["evaluate", "dmatrix", "sql", "execute", "o.execute", "sqldf"])
+def test_a_text_that_something_reads_keeps_the_variables_it_names(reader: str) -> None:
+    code = f"def f(a):\n    x = y = a\n    return {reader}('a * x')"
+    assert variable(code, "x").refusal("paper") == (
+        f"a text that {reader.rpartition('.')[2]}() reads names it"
+    )
+    assert variable(code, "y").refusal("safe") is None
+
+
+@pytest.mark.parametrize("name", ["_A__x", "__A__x", "_a_b__c"])
+def test_a_name_that_may_be_mangled_is_kept(name: str) -> None:
+    found = variable(f"def f(a):\n    {name} = a\n    return {name}", name)
+    assert found.refusal("paper") == "private name, mangled in a class"
+
+
+@pytest.mark.parametrize(
+    "call", ["vars(*a)", "dir(**a)", "stack()", "stack(1)", "builtins.x", "getclosurevars(a)"]
+)
+def test_what_sees_local_variables_leaves_nothing_to_rename(call: str) -> None:
+    assert function_of(f"def f(a):\n    b = {call}").dynamic is not None
+
+
+@pytest.mark.parametrize("call", ["vars(a)", "dir(a)", "stack(a)", "a.stack()", "stack([a], 1)"])
+def test_what_only_looks_like_it_is_harmless(call: str) -> None:
+    assert function_of(f"def f(a):\n    b = {call}").dynamic is None

@@ -32,7 +32,7 @@ FRAME_MEMBERS = {"stack": "inspect", "trace": "inspect", "exec": "builtins"}
 # caller's variables: numexpr, patsy, statsmodels, formulaic, duckdb, polars, pandas, pandasql,
 # plotnine, cython.inline. docs/languages/python.md says what follows from it.
 TEXT_READERS = frozenset(
-    "query eval sql evaluate validate dmatrix dmatrices model_matrix from_formula "
+    "query eval sql evaluate dmatrix dmatrices model_matrix from_formula "
     "ols wls gls glsar glm glmgam gee mixedlm rlm logit probit mnlogit poisson negativebinomial "
     "quantreg phreg feols fepois aes inline execute executemany executescript sqldf query_df "
     "from_query".split()

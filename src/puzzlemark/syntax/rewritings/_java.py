@@ -250,10 +250,11 @@ class Proof:
         """Whether it is a variable of one of these types."""
         if node.type != "identifier" or node.start_byte - self.tree.offset not in self._resolved:
             return False
-        types = frozenset(self.known.names.get(self.tree.text(node), ()))
-        return are_all(types, kinds) and not any(
-            declares_type(self.tree, _simple(each)) for each in types
-        )
+        name = self.tree.text(node)
+        types = frozenset(self.known.names.get(name, ()))
+        if not are_all(types, kinds) or "var" in self.known.spelled[name]:
+            return False
+        return not any(declares_type(self.tree, _simple(each)) for each in types)
 
     def _is_named(self, call: Node, names: frozenset[str]) -> bool:
         name = call.child_by_field_name("name")
