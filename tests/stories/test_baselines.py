@@ -26,11 +26,12 @@ def innocent(request):
 
 
 def run(folder: Path, words: str) -> str:
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "puzzlemark", *words.split()],
         cwd=folder,
         # a fixed secret: a fair test accuses one innocent in twenty, and another draw might be it
-        env=os.environ | {"PYTHONPATH": str(folder), "PUZZLEMARK_SECRET": "the secret of a story"},
+        env=os.environ | {"PYTHONPATH": path, "PUZZLEMARK_SECRET": "the secret of a story"},
         capture_output=True,
         text=True,
         check=False,
