@@ -174,6 +174,15 @@ def test_the_corpus_is_as_large_as_it_is_said_to_be(language: str) -> None:
     assert len(own_programs(language)) >= FEWEST_PROGRAMS[language]
 
 
+def test_line_ends_tabs_and_byte_order_marks_survived_git() -> None:
+    python, java = own_programs("python"), own_programs("java")
+    assert python["crlf_lines"].count("\n") == python["crlf_lines"].count("\r\n") > 0
+    assert java["LogParser"].count("\n") == java["LogParser"].count("\r\n") > 0
+    assert "\n\tkey=[ ]\n" in python["tabs_indented"]
+    assert python["byte_order_mark"].startswith("\ufeff")
+    assert not python["byte_order_mark"].endswith("\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
