@@ -8,7 +8,7 @@ writes follows from the names in each prompt. The rules are those of the product
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,12 +27,15 @@ from puzzlemark.verification.setting import Mode, Setting
 from puzzlemark.watermarks.base import Arm, Named, Probe, Strategy, named
 
 ALPHA = 0.05
-RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
 MODES: tuple[Mode, ...] = ("default", "sequential", "paper")
 PRESETS = ("P1", "P3", "U1", "U2", "W1", "S1", "B1")
 SECRET = b"innocent models only"  # any will do: the same one gives the same table
 
+NO_REASON = "no reason is known"
+
 Hits = NDArray[np.bool_]  # models by pairs
+Alarms = dict[tuple[str, Mode, float], int]  # by habit, mode and rate
 Chances = dict[str, NDArray[np.float64]]  # by arm: of a hit in each pair, if the habit is followed
 
 
@@ -128,16 +131,22 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=1000, help="of each kind and rate")
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--presets", nargs="+", default=PRESETS)
+    parser.add_argument("--all", action="store_true", help="every rate, not only the worst one")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     corpora = {"python": options.python, "java": options.java}
-    print(f"{options.models:,} innocent models a row, alpha {ALPHA}")
+    print(
+        f"{options.models:,} innocent models for each habit and rate, alpha {ALPHA}; rates: ",
+        end="",
+    )
+    print(", ".join(f"{rate:.1%}" for rate in RATES))
     unexplained = 0
     for name in options.presets:
         preset = named()[name]
         probes = probes_of(name, corpora[preset.language], options.pairs)
-        unexplained += print_table(name, preset, probes, options.models, rng)
+        found = alarms_of(preset, probes, options.pairs, options.models, rng)
+        unexplained += print_table(name, preset, len(probes), found, options)
     sys.exit(1 if unexplained else 0)
 
 
@@ -151,40 +160,48 @@ def probes_of(preset: str, corpus: Path, pairs: int) -> Sequence[Probe]:
         return build_probes(marked, manifest, pairs=pairs, secret_file=secret).probes
 
 
-def print_table(
-    name: str, preset: Named, probes: Sequence[Probe], models: int, rng: np.random.Generator
-) -> int:
-    """One table; returns how many of its cells are above alpha without a reason."""
-    strategy = preset.watermark.strategy
-    print(f"\n### {name} ({preset.language}, {strategy}), {len(probes)} pairs\n")
-    print("| innocent model | at a rate of | " + " | ".join(MODES) + " | above alpha, because |")
-    print("|---" * (3 + len(MODES)) + "|")
-    unexplained = 0
-    for habit, rate, alarms in rows(strategy, preset.language, probes, models, rng):
-        above = {mode for mode in MODES if estimate(alarms[mode], models).low > ALPHA}
-        reasons = {mode: WHY.get((strategy, mode, habit), "no reason is known") for mode in above}
-        unexplained += sum(reason == "no reason is known" for reason in reasons.values())
-        cells = [cell(alarms[mode], models, mode in above) for mode in MODES]
-        why = "; ".join(dict.fromkeys(reasons[mode] for mode in MODES if mode in above))
-        print(f"| {habit} | {rate:.1%} | " + " | ".join(cells) + f" | {why} |", flush=True)
-    return unexplained
-
-
-def rows(
-    strategy: Strategy,
-    language: str,
+def alarms_of(
+    preset: Named,
     probes: Sequence[Probe],
+    pairs: int,
     models: int,
     rng: np.random.Generator,
-) -> Iterator[tuple[str, float, dict[Mode, int]]]:
+) -> Alarms:
+    """How many models of each habit are accused, in each mode, at each rate."""
+    strategy = preset.watermark.strategy
+    alarms: Alarms = {}
     for habit, function in HABITS.items():
-        chances = chances_of(function, probes, language)
-        if not any(each.any() for each in chances.values()):
-            yield habit, RATES[-1], dict.fromkeys(MODES, 0)  # it never hits, at any rate
-            continue
+        chances = chances_of(function, probes, preset.language)
+        # the names of some probes come more than once where there are too few of them
+        chances = {arm: np.resize(each, pairs) for arm, each in chances.items()}
         for rate in RATES:
             hits = simulate(chances, rate, models, rng)
-            yield habit, rate, {mode: int(accused(hits, mode, strategy).sum()) for mode in MODES}
+            for mode in MODES:
+                alarms[habit, mode, rate] = int(accused(hits, mode, strategy).sum())
+    return alarms
+
+
+def print_table(
+    name: str, preset: Named, probes: int, alarms: Alarms, options: argparse.Namespace
+) -> int:
+    """One row for each habit, at its worst rate; returns how many reasons are missing."""
+    strategy = preset.watermark.strategy
+    about = f"{preset.language}, {strategy}; {options.pairs} pairs from {probes} probes"
+    print(f"\n### {name} ({about})\n")
+    print("| innocent model | " + " | ".join(MODES) + " | above alpha, because |")
+    print("|---" * (2 + len(MODES)) + "|")
+    unexplained = 0
+    for habit in HABITS:
+        cells, reasons = [], []
+        for mode in MODES:
+            rates = RATES if options.all else [max(RATES, key=lambda r: alarms[habit, mode, r])]
+            cells.append(", ".join(cell(alarms[habit, mode, r], options.models, r) for r in rates))
+            if any(is_above(alarms[habit, mode, rate], options.models) for rate in RATES):
+                reasons.append(WHY.get((strategy, mode, habit), NO_REASON))
+        unexplained += reasons.count(NO_REASON)
+        why = "; ".join(dict.fromkeys(reasons))
+        print(f"| {habit} | " + " | ".join(cells) + f" | {why} |", flush=True)
+    return unexplained
 
 
 def chances_of(habit: Habit, probes: Sequence[Probe], language: str) -> Chances:
@@ -260,10 +277,16 @@ def _evenly(prompt: Prompt, pairs: Sequence[tuple[str, str]]) -> Mapping[str, fl
     return chances
 
 
-def cell(alarms: int, models: int, is_above: bool) -> str:
-    rate = estimate(alarms, models)
-    bold = "**" if is_above else ""
-    return f"{bold}{rate.rate:.1%}{bold} ({rate.low:.1%}-{rate.high:.1%})"
+def is_above(alarms: int, models: int) -> bool:
+    """Above alpha beyond chance."""
+    return estimate(alarms, models).low > ALPHA
+
+
+def cell(alarms: int, models: int, rate: float) -> str:
+    found = estimate(alarms, models)
+    bold = "**" if is_above(alarms, models) else ""
+    shown = f"{bold}{found.rate:.1%}{bold} ({found.low:.1%}-{found.high:.1%})"
+    return f"{shown} at {rate:.1%}" if alarms else shown
 
 
 if __name__ == "__main__":

@@ -75,7 +75,6 @@ def mark_everything(
         watermark=watermark,
         policy=policy,
         language=language,
-        order="dataset",
         tau=0,
         min_rate=1,
         max_rate=1,

@@ -16,6 +16,7 @@ import orjson
 import pytest
 
 import puzzlemark as pm
+from puzzlemark.errors import NothingMarked
 from tests.programs.marking import (
     DRAW,
     mark_everything,
@@ -30,18 +31,8 @@ from tests.programs.running import Ending, run_java, run_python
 FEWEST_PROGRAMS = {"python": 60, "java": 40}
 FEWEST_MARKS = 15  # by each scheme
 SECRETS = (DRAW, "another secret for them")  # some schemes draw
-# Programs that break under `safe`: by which schemes, and why. A line that is not true fails, too.
-KNOWN_BREAKS = {
-    "frame_helper": ("P1 P2 U1 W1 renaming", "a helper in the snippet reads its caller's frame"),
-    "name_mangling": ("P1 P2 U1 W1 renaming", "_Vault__x and __x are one name in class Vault"),
-    "method_named_list": ("B1 M1", "in a class with a method list, list() means that method"),
-    "shadow_range_import": ("B1 M1", "the module rebinds list; a function by itself cannot know"),
-    "replaced_stdout": ("B2 M1 rewriting", "sys.stdout is an object without flush"),
-    "patched_print": ("B2 M1 rewriting", "mock.patch sees that print was given flush=True"),
-    "OwnStack": ("B3 M2 rewriting", "a class Stack of the program's own has no size"),
-    "OwnQueue": ("B3 M2 rewriting", "size of a class Queue of the program's own is another thing"),
-    "EndlessNumbers": ("B3 M2 rewriting", "a Collection of the program's own has no size"),
-}
+# What a function alone cannot prove harmless: policy `safe` refuses it, see docs/policies.md.
+REFUSED = frozenset({"B1", "B2", "M1", "S1", "S2"})
 
 languages = pytest.mark.parametrize(
     "language",
@@ -83,7 +74,8 @@ def marked_programs(place: Path, language: str) -> list[Changed]:
     dataset, marked = place / "programs.jsonl", place / "marked.jsonl"
     programs = write_dataset(dataset, language)
     changed: list[Changed] = []
-    for scheme, watermark in schemes(language).items():
+    for scheme in schemes(language).keys() - REFUSED:
+        watermark = schemes(language)[scheme]
         for secret in SECRETS:
             mark_everything(dataset, marked, language, watermark, "safe", secret)
             changed += changes(scheme, programs, read_codes(marked))
@@ -142,16 +134,7 @@ def differences(language: str, changed: Sequence[Changed]) -> dict[tuple[str, st
 def test_marked_programs_behave_as_before(tmp_path: Path, language: str) -> None:
     changed = [*marked_programs(tmp_path, language), *edited_programs(language)]
     found = differences(language, changed)
-    broken = {(program, scheme.split()[0]) for scheme, program in found}
-    known = {
-        (program, scheme)
-        for program, (schemes_, _) in KNOWN_BREAKS.items()
-        if program in own_programs(language)
-        for scheme in schemes_.split()
-    }
-    texts = (f"{key}\n{text}" for key, text in found.items())
-    assert not broken - known, "\n\n".join([str(sorted(broken - known)), *texts])
-    assert not known - broken, "no longer broken; take it out of KNOWN_BREAKS"
+    assert not found, "\n\n".join(f"{key}\n{text}" for key, text in found.items())
 
 
 @pytest.mark.parametrize(
@@ -163,6 +146,11 @@ def test_every_scheme_marks_enough_programs_and_gives_the_bytes_back(
 ) -> None:
     dataset, marked, back = (tmp_path / f"{name}.jsonl" for name in ("all", "marked", "back"))
     programs = write_dataset(dataset, language)
+    if scheme in REFUSED:
+        with pytest.raises(NothingMarked):
+            mark_everything(dataset, marked, language, schemes(language)[scheme], "safe")
+        assert not marked.exists()
+        return
     mark_everything(dataset, marked, language, schemes(language)[scheme], "safe")
     assert len(changes(scheme, programs, read_codes(marked))) >= FEWEST_MARKS
     pm.revert(marked, f"{marked}.manifest.jsonl.gz", back)
