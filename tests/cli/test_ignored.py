@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "verify in.jsonl --test-only --query-only --dry-run -o run",
-            "DATASET, --query-only, --dry-run have no effect here",
+            "INPUT, --query-only, --dry-run have no effect here",
         ),
         (
             "detect in.jsonl --method spectral_signature --clean in.jsonl -o x.parquet",
@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "rate takes the place of ratio",
         ),
         (
-            "quality measure in.jsonl --model scripted --loss -o q.json",
+            "quality measure in.jsonl --model scripted --model-args habit=innocent --loss -o q",
             "--loss has no effect here: the model scripted does not tell its loss",
         ),
         (

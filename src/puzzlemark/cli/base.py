@@ -150,13 +150,19 @@ def refuse_ignored(context: typer.Context, names: Iterable[str], because: str) -
     """
     options = {option.name: option for option in context.command.params}
     passed = [
-        options[name].opts[0] if options[name].opts[0].startswith("-") else name.upper()
+        _spelled(options[name])
         for name in names
         if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"
     ]
     if passed:
         has, it = ("have", "them") if len(passed) > 1 else ("has", "it")
         raise UsageError(f"{', '.join(passed)} {has} no effect here: {because}; leave {it} out")
+
+
+def _spelled(option: Any) -> str:
+    """What the user calls it: `--pairs`, or `INPUT` for an argument."""
+    name: str = option.opts[0]
+    return name if name.startswith("-") else (option.metavar or name.upper()).strip("[]")
 
 
 def paths_among(option: str, values: Mapping[str, str]) -> dict[str, Path]:
