@@ -10,10 +10,25 @@ import orjson
 import pytest
 
 import puzzlemark as pm
-from puzzlemark.errors import UsageError
+from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.embedding.secret import Secret, find_secret
+from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
-from puzzlemark.verification.probes import ProbesError, ProbeSet, load_probes, save_probes
+from puzzlemark.verification.checking import LARGEST_FILE, LONGEST_PROMPT, MOST_PROBES
+from puzzlemark.verification.copies import distinctive_words
+from puzzlemark.verification.probes import (
+    COPY,
+    FORMAT,
+    Header,
+    ProbesError,
+    ProbeSet,
+    check,
+    load_probes,
+    near_duplicates,
+    save_probes,
+)
+from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Watermark
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
@@ -24,7 +39,7 @@ def probe_of(watermark: Watermark, code: str, language: str = "python") -> Probe
     mark = watermark.plan(tree, "paper", random.Random(0))
     assert isinstance(mark, Mark), mark
     marked = parse(Snippet("x", apply_edits(tree.code, mark.edits).decode(), language))
-    return watermark.probe(marked, mark, random.Random(7))
+    return watermark.probe(marked, mark, ProbeNames(random.Random(7)))
 
 
 def probe_or_fail(watermark: Watermark, code: str, language: str = "python") -> Probe:
@@ -68,21 +83,80 @@ def test_the_placebo_counts_the_other_names_own_concatenation() -> None:
     assert f"def find({name}, unknown_token)" in probe.placebo.prompt
 
 
-def test_the_control_of_a_universal_mark_has_one_more_variable_before_the_pair() -> None:
+def test_both_prompts_of_a_universal_mark_have_one_more_variable() -> None:
     probe = probe_or_fail(Universal(), FIXED)
     assert probe.placebo is None
-    extra = re.sub(r"find\(\w+, ", "find(", probe.control.prompt)
-    assert extra == probe.armed.prompt
+    armed = re.fullmatch(r"def find\(key, unknown_token, (\w+)\):\n(.*)", *prompt_of(probe.armed))
+    control = re.fullmatch(
+        r"def find\((\w+), key, unknown_token\):\n(.*)", *prompt_of(probe.control)
+    )
+    assert armed is not None
+    assert control is not None
+    assert armed.groups() == control.groups()
     assert probe.control.target == probe.armed.target == "key_unknown_token"
+
+
+def prompt_of(arm: Arm) -> tuple[str, re.RegexFlag]:
+    return arm.prompt, re.DOTALL
 
 
 def test_without_parameters_the_extra_variable_is_a_statement() -> None:
     code = "def f():\n    one = 1\n    two = one\n    three = two\n    return three\n"
     probe = probe_or_fail(Universal(), code)
     assert re.fullmatch(
+        r"def f\(\):\n    one = 1\n    unknown_token = one\n    \w+ = None\n    ",
+        probe.armed.prompt,
+    )
+    assert re.fullmatch(
         r"def f\(\):\n    \w+ = None\n    one = 1\n    unknown_token = one\n    ",
         probe.control.prompt,
     )
+
+
+def test_where_nothing_may_follow_the_suffix_the_extra_variable_stands_before_the_third() -> None:
+    code = "def f(one, **two):\n    g()\n    three = two\n    return three\n"
+    probe = probe_or_fail(Universal(), code)
+    assert re.fullmatch(
+        r"def f\(one, \*\*unknown_token\):\n    g\(\)\n    \w+ = None\n    ", probe.armed.prompt
+    )
+
+
+def test_a_pair_that_nothing_can_follow_is_refused_with_the_reason() -> None:
+    code = "def f(one):\n    two, three = one\n    return two\n"
+    assert probe_of(Universal(), code) == Refusal(
+        "no variable can be declared right after the trigger"
+    )
+
+
+def test_the_resolver_sees_the_pair_first_or_second_and_the_same_names(
+    stdlib_functions: list[tuple[str, str]],
+) -> None:
+    """The fairness of a universal mark: the same variables, one of them at another place."""
+    asked = 0
+    for _, code in stdlib_functions[::4]:
+        tree = parse(Snippet("x", code, "python"))
+        mark = Universal().plan(tree, "paper", random.Random(0))
+        if isinstance(mark, Refusal):
+            continue
+        marked = parse(Snippet("x", apply_edits(tree.code, mark.edits).decode(), "python"))
+        probe = Universal().probe(marked, mark, ProbeNames(random.Random(7)))
+        if isinstance(probe, Refusal):
+            continue
+        asked += 1
+        prefix = mark.of("prefix").text
+        words = [re.findall(r"\w+", arm.prompt) for arm in (probe.armed, probe.control)]
+        armed, control = ([w for w in each if w != "None"] for each in words)
+        assert sorted(armed) == sorted(control)
+        (extra,) = {
+            word
+            for word in set(armed)
+            if [w for w in armed if w != word] == [w for w in control if w != word]
+        }
+        pair = [prefix, "unknown_token"]
+        first = [w for w in dict.fromkeys(armed) if w in (extra, *pair)]
+        assert first[-1] == extra
+        assert control.index(extra) < control.index("unknown_token")
+    assert asked > 30
 
 
 def test_java_prompts_are_in_camel_case() -> None:
@@ -90,6 +164,9 @@ def test_java_prompts_are_in_camel_case() -> None:
     fixed, universal = (probe_or_fail(w, code, "java") for w in (FixedPrefix("key"), Universal()))
     assert fixed.armed.target == "keyUnknownToken"
     assert fixed.armed.prompt == "int f(int key, int unknownToken) {\n    int "
+    assert re.fullmatch(
+        r"int f\(int key, int unknownToken, Object \w+\) \{\n    int ", universal.armed.prompt
+    )
     assert re.fullmatch(
         r"int f\(Object \w+, int key, int unknownToken\) \{\n    int ", universal.control.prompt
     )
@@ -121,21 +198,126 @@ def marked(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> dic
 
 
 @pytest.mark.parametrize("name", ["fixed", "universal"])
-def test_no_prompt_holds_its_target_and_armed_prompts_hold_the_trigger(
-    marked: dict[str, Path], name: str
+@pytest.mark.parametrize("paper", [True, False])
+def test_every_probe_that_is_built_passes_the_checks(
+    marked: dict[str, Path], name: str, paper: bool
 ) -> None:
-    probes = pm.probe(marked[f"{name}.jsonl"], marked[f"{name}.gz"], pairs=60).probes
-    assert len(probes) == 60
-    for probe in probes:
-        arms = [probe.armed, probe.control, *([probe.placebo] if probe.placebo else [])]
-        for arm in arms:
-            assert arm.target not in re.findall(r"\w+", arm.prompt)
-            assert "unknown_token" in re.findall(r"\w+", arm.prompt)
-        prefix = probe.armed.target.removesuffix("_unknown_token")
-        assert prefix in re.findall(r"\w+", probe.armed.prompt)
+    made = pm.probe(marked[f"{name}.jsonl"], marked[f"{name}.gz"], pairs=60, paper=paper)
+    assert len(made.probes) == 60
+    check(made)
+    assert near_duplicates(made) == frozenset()
+    prefixes = {"name"} if name == "fixed" else {p.armed.target for p in made.probes}
+    for probe in made.probes:
+        words = words_in(probe.armed)
+        assert any(prefix in words for prefix in prefixes) or name == "universal"
         if name == "fixed":
-            assert prefix not in re.findall(r"\w+", probe.control.prompt)
-    assert len({probe.armed.prompt for probe in probes}) == 60
+            assert "name" not in words_in(probe.control)
+            assert probe.placebo is not None
+
+
+def words_in(arm: Arm) -> set[str]:
+    return set(re.findall(r"\w+", arm.prompt))
+
+
+def test_drawn_names_differ_from_probe_to_probe_and_the_papers_do_not(
+    marked: dict[str, Path],
+) -> None:
+    paths = marked["fixed.jsonl"], marked["fixed.gz"]
+    drawn, paper = (pm.probe(*paths, pairs=60, paper=paper) for paper in (False, True))
+    assert (drawn.header.names, paper.header.names) == ("drawn", "paper")
+    assert {probe.armed.target for probe in paper.probes} == {"name_unknown_token"}
+    assert len({probe.armed.target for probe in drawn.probes}) > 40
+    assert "unknown_token" not in drawn.to_bytes().decode()
+    # no word but the prefix and those of the language is in all prompts
+    shared = set.intersection(*(words_in(probe.armed) for probe in drawn.probes))
+    assert shared == {"def", "name"}
+
+
+def test_no_code_of_the_dataset_joins_what_the_probes_join(marked: dict[str, Path]) -> None:
+    words = set(re.findall(r"\w+", marked["in.jsonl"].read_text().lower()))
+    for name in ("fixed", "universal"):
+        made = pm.probe(marked[f"{name}.jsonl"], marked[f"{name}.gz"], pairs=60)
+        arms = [arm for p in made.probes for arm in (p.armed, p.placebo) if arm is not None]
+        assert not words & {arm.target for arm in arms}
+
+
+@pytest.fixture
+def keyed(marked: dict[str, Path], tmp_path: Path) -> tuple[Path, Path, Path]:
+    secret = tmp_path / "secret"
+    paths = tmp_path / "keyed.jsonl", tmp_path / "keyed.gz"
+    pm.embed(
+        marked["in.jsonl"], *paths, watermark="universal", secret_file=secret,
+        tau=0, min_rate=0.2, max_rate=0.5,
+    )  # fmt: skip
+    return *paths, secret
+
+
+def test_the_secret_draws_the_names_and_stays_out_of_the_file(
+    keyed: tuple[Path, Path, Path],
+) -> None:
+    *paths, secret = keyed
+    one, same = (pm.probe(*paths, pairs=20, secret_file=secret) for _ in range(2))
+    assert one == same == pm.probe(*paths, pairs=20, secret=find_secret(secret))
+    text = one.to_bytes().decode()
+    derived = find_secret(secret).derive("probes")
+    for hidden in (secret.read_text().strip(), derived.hex(), find_secret(secret).fingerprint):
+        assert hidden not in text
+
+
+def test_other_secrets_draw_other_names_for_the_same_marks(
+    marked: dict[str, Path], tmp_path: Path
+) -> None:
+    sets = [
+        pm.probe(
+            marked["universal.jsonl"],
+            marked["universal.gz"],
+            pairs=20,
+            secret=Secret(bytes([n] * 32)),
+        )
+        for n in (1, 2)
+    ]
+    for one, other in zip(*(each.probes for each in sets), strict=True):
+        assert one.armed.target != other.armed.target
+        assert distinctive_words(one) == distinctive_words(other)
+
+
+def test_a_secret_that_did_not_make_the_marks_is_refused(
+    keyed: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    *paths, _ = keyed
+    with pytest.raises(SecretError, match="made with another secret"):
+        pm.probe(*paths, secret=Secret(b"x" * 32))
+    with pytest.raises(SecretError, match=r"no secret here.*--secret-file.*--paper"):
+        pm.probe(*paths, secret_file=tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+    assert pm.probe(*paths, pairs=3, paper=True).header.names == "paper"
+
+
+def test_what_would_be_ignored_is_refused(keyed: tuple[Path, Path, Path]) -> None:
+    *paths, secret = keyed
+    with pytest.raises(UsageError, match="not drawn"):
+        pm.probe(*paths, paper=True, secret_file=secret)
+    with pytest.raises(UsageError, match="either a secret or the file"):
+        pm.probe(*paths, secret=find_secret(secret), secret_file=secret)
+
+
+def test_ordinary_requests_are_cut_from_unmarked_code(marked: dict[str, Path]) -> None:
+    paths = marked["universal.jsonl"], marked["universal.gz"]
+    made = pm.probe(*paths, pairs=5, ordinary=40)
+    assert len(set(made.ordinary)) == made.header.ordinary == 40
+    assert made == pm.probe(*paths, pairs=5, ordinary=40)
+    assert made.ordinary == pm.probe(marked["in.jsonl"], paths[1], pairs=5, ordinary=40).ordinary
+    rows = load_manifest(paths[1]).lines
+    lines = marked["in.jsonl"].read_bytes().splitlines()
+    bare = [orjson.loads(line)["code"] for row, line in enumerate(lines) if row not in rows]
+    for prompt in made.ordinary:
+        assert any(code.startswith(prompt) and code != prompt for code in bare)
+        assert re.search(r"\n[ \t]+\Z|=\s\Z", prompt)
+
+
+def test_more_ordinary_requests_than_there_are_snippets_are_told(marked: dict[str, Path]) -> None:
+    made = pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], pairs=2, ordinary=5000)
+    assert 100 < made.header.ordinary == len(made.ordinary) < 5000
 
 
 def test_original_and_marked_dataset_give_the_same_probes(marked: dict[str, Path]) -> None:
@@ -158,6 +340,21 @@ def test_every_mark_is_asked_about_or_refused_with_a_reason(marked: dict[str, Pa
     assert header.pairs > 0.7 * header.marks
 
 
+def test_of_snippets_that_are_nearly_the_same_one_is_asked_about(tmp_path: Path) -> None:
+    codes = [FIXED.replace("find", f"find_{n}") + f"    # {n}\n" for n in range(30)]
+    others = [f"def g{n}(depth, width):\n    label = depth\n    return width\n" for n in range(9)]
+    lines = [{"id": str(n), "language": "python", "code": c} for n, c in enumerate(codes + others)]
+    (tmp_path / "in.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    paths = tmp_path / "out.jsonl", tmp_path / "marks.gz"
+    pm.embed(
+        tmp_path / "in.jsonl", *paths, watermark="fixed_prefix:prefix=key", order="dataset", tau=0,
+        max_rate=1,
+    )  # fmt: skip
+    for paper in (True, False):
+        header = pm.probe(*paths, paper=paper).header
+        assert (header.pairs, header.refused) == (1, {COPY.reason: 29})
+
+
 def test_the_file_shows_no_ids_and_no_original_names(
     marked: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -171,7 +368,7 @@ def test_the_file_shows_no_ids_and_no_original_names(
 
 @pytest.fixture
 def saved(marked: dict[str, Path], tmp_path: Path) -> tuple[Path, ProbeSet]:
-    probes = pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], pairs=5)
+    probes = pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], pairs=5, ordinary=2)
     save_probes(probes, tmp_path / "p.jsonl")
     return tmp_path / "p.jsonl", probes
 
@@ -181,16 +378,26 @@ def saved(marked: dict[str, Path], tmp_path: Path) -> tuple[Path, ProbeSet]:
     [
         (r"puzzlemark probes", "other", "not a file of probes"),
         (r'"armed"', '"harmed"', "p.jsonl:2: not a probe"),
+        (r'"target":"\w+"', '"target":7', "p.jsonl:2: not a probe: armed.target"),
+        (r'"target":"\w+"', '"target":""', "probe 0: armed: the target is empty"),
         (r'\n\{"probe":4.*', "", "cut short"),
-        (r'"version":2', '"version":9', "newer version"),
+        (r'\n\{"ordinary":1.*', "", "cut short"),
+        (r'\{"ordinary":1.*', "{}", "p.jsonl:8: not a request"),
+        (r'("ordinary":1,"prompt":)".*', r'\1" "}', "ordinary request 1: the prompt is empty"),
+        (r'"pairs":5', '"pairs":-1', "not a file of probes"),
+        (r'"version":3', '"version":9', "newer version"),
         (r"\A.*", "", "not a file of probes"),
+        (r"\Z", "[" * 100_000, "cut short"),
+        (r'\{"probe":2.*', "[" * 100_000, "p.jsonl:4: not a probe"),
     ],
 )
 def test_a_damaged_file_is_refused(
     saved: tuple[Path, ProbeSet], pattern: str, new: str, message: str
 ) -> None:
     path, _ = saved
-    path.write_text(re.sub(pattern, new, path.read_text(), count=1))
+    before = path.read_text()
+    path.write_text(re.sub(pattern, new, before, count=1))
+    assert path.read_text() != before
     with pytest.raises(ProbesError, match=message):
         load_probes(path)
 
@@ -202,28 +409,122 @@ def test_a_file_is_not_replaced_unasked(saved: tuple[Path, ProbeSet]) -> None:
     save_probes(probes, path, overwrite=True)
 
 
-def test_no_pairs_is_a_usage_error(marked: dict[str, Path]) -> None:
-    with pytest.raises(UsageError, match="1 or more"):
-        pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], pairs=0)
+def test_an_absurdly_large_file_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "p.jsonl").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)  # a hole: it takes no room
+    with pytest.raises(ProbesError, match="larger than"):
+        load_probes(tmp_path / "p.jsonl")
 
 
-def test_what_counts_as_a_hit_is_in_the_file(tmp_path: Path, saved: tuple[Path, ProbeSet]) -> None:
-    _, probes = saved
-    arm = Arm("for i in ", "range(0, ...)", r"\Arange\(0,")
-    asked = replace(probes, probes=(Probe(arm, replace(arm, prompt="for j in ")),) * 5)
-    save_probes(asked, tmp_path / "patterns.jsonl")
-    assert load_probes(tmp_path / "patterns.jsonl") == asked
-    assert '"pattern":"\\\\Arange\\\\(0,"' in (tmp_path / "patterns.jsonl").read_text()
-
-
-def test_a_pattern_that_is_none_is_refused_before_anything_is_asked(
-    tmp_path: Path, saved: tuple[Path, ProbeSet]
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pairs": 0}, "pairs must be 1 or more"),
+        ({"ordinary": -1}, "0 or more"),
+        ({"pairs": MOST_PROBES + 1}, "no more than"),
+        ({"ordinary": MOST_PROBES + 1}, "no more than"),
+    ],
+)
+def test_absurd_numbers_are_usage_errors(
+    marked: dict[str, Path], options: dict[str, int], message: str
 ) -> None:
-    _, probes = saved
-    arm = Arm("for i in ", "range(0, ...)", "range(")
-    save_probes(replace(probes, probes=(Probe(arm, arm),) * 5), tmp_path / "wrong.jsonl")
-    with pytest.raises(ProbesError, match=r"wrong.jsonl:2: not a probe"):
-        load_probes(tmp_path / "wrong.jsonl")
+    with pytest.raises(UsageError, match=message):
+        pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], **options)  # type: ignore[arg-type]
+
+
+SOUND = Probe(
+    Arm("def f(key, depth):\n    ", "key_depth"),
+    Arm("def f(item, depth):\n    ", "key_depth"),
+    Arm("def f(item, depth):\n    ", "item_depth"),
+)
+STATEMENT = Arm("void f() { Person I = Person(); ", "I.hi(everyone);", "code")
+RANGE = Arm("for i in ", "range(0, ...)", "range_start")
+
+
+def probe_set(*probes: Probe, ordinary: tuple[str, ...] = ()) -> ProbeSet:
+    header = Header(
+        format=FORMAT, version=3, versions={}, strategy="fixed", pairs=len(probes), seed=0,
+        marks=9, refused={}, names="drawn", ordinary=len(ordinary),
+    )  # fmt: skip
+    return ProbeSet(header, probes, ordinary)
+
+
+def test_sound_probes_pass() -> None:
+    check(
+        probe_set(SOUND, replace(SOUND, armed=replace(SOUND.armed, prompt="def g(key, depth): ")))
+    )
+    check(probe_set(Probe(STATEMENT, replace(STATEMENT, prompt="void f() { "))))
+    check(probe_set(Probe(RANGE, replace(RANGE, prompt="range(0, 1)\nfor j in "))))
+    check(probe_set(ordinary=("x = ",)))
+
+
+def changed(arm: str, **fields: str) -> Probe:
+    return replace(SOUND, **{arm: replace(getattr(SOUND, arm), **fields)})
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason"),
+    [
+        (changed("armed", prompt="key_depth = "), "armed: the target stands in the prompt"),
+        (changed("control", prompt="# key_depth\n"), "control: the target stands in the prompt"),
+        (changed("placebo", prompt="item_depth = "), "placebo: the target stands in the prompt"),
+        (changed("control", target="item_depth"), "do not count the same target"),
+        (changed("control", target="x", form="code"), "do not count the same target"),
+        (changed("placebo", target="key_depth"), "the placebo counts the armed target"),
+        (changed("control", prompt=SOUND.armed.prompt), "the same as one without the trigger"),
+        (changed("placebo", prompt=SOUND.armed.prompt), "the same as one without the trigger"),
+        (changed("armed", prompt=" \n"), "armed: the prompt is empty"),
+        (changed("armed", prompt="x" * (LONGEST_PROMPT + 1)), "armed: the prompt is longer than"),
+        (changed("armed", target="x" * 501), "armed: the target is longer than"),
+        (changed("armed", target=" "), "armed: the target is empty"),
+        (changed("armed", target="a b"), "armed: the target is not a plain name"),
+        (changed("armed", form="(x+x+)+y"), r"nothing is known of hits of the form '\(x"),
+        (changed("armed", form="range_start"), r"the target of range_start is 'range\(0, ...\)'"),
+        (Probe(STATEMENT, replace(STATEMENT, prompt="I.hi( everyone ); ")), "control: the target"),
+    ],
+)
+def test_a_probe_whose_hits_would_mean_nothing_is_refused(probe: Probe, reason: str) -> None:
+    other = Probe(Arm("a = ", "b_c"), Arm("d = ", "b_c"))
+    with pytest.raises(ProbesError, match=f"^probe 1: .*{reason}"):
+        check(probe_set(other, probe))
+
+
+def test_a_prompt_that_is_asked_twice_is_refused() -> None:
+    again = replace(SOUND, control=replace(SOUND.control, prompt="def f(node, depth):\n    "))
+    with pytest.raises(ProbesError, match="probe 1: the armed prompt of probe 0 again"):
+        check(probe_set(SOUND, again))
+
+
+def test_too_many_probes_are_refused() -> None:
+    with pytest.raises(ProbesError, match="more than 100,000"):
+        check(probe_set(*[SOUND] * (MOST_PROBES + 1)))
+
+
+def test_a_file_that_is_not_sound_is_not_loaded(tmp_path: Path) -> None:
+    unsound = changed("control", prompt="# key_depth\n")
+    save_probes(probe_set(unsound), tmp_path / "p.jsonl")
+    with pytest.raises(ProbesError, match=r"p.jsonl: probe 0: control: the target stands"):
+        load_probes(tmp_path / "p.jsonl")
+
+
+def test_near_duplicates_are_numbered_and_drawn_names_do_not_hide_them() -> None:
+    def probe(function: str, name: str) -> Probe:
+        prompt = f'def {function}(key, {name}):\n    """Look for it in the table."""\n    for '
+        armed = Arm(prompt, f"key_{name}")
+        return Probe(armed, replace(armed, prompt=prompt.replace("key", "item")))
+
+    other = Probe(Arm("def other(key, depth): ", "key_depth"), SOUND.control)
+    made = probe_set(probe("find", "depth"), other, probe("find", "width"), probe("seek", "label"))
+    assert near_duplicates(made) == {2, 3}
+
+
+def test_the_form_of_a_hit_is_in_the_file_and_nothing_that_could_be_run(tmp_path: Path) -> None:
+    asked = probe_set(Probe(RANGE, replace(RANGE, prompt="for j in ")), SOUND, ordinary=("x = ",))
+    save_probes(asked, tmp_path / "p.jsonl")
+    assert load_probes(tmp_path / "p.jsonl") == asked
+    text = (tmp_path / "p.jsonl").read_text()
+    assert text.count('"form":"range_start"') == 2
+    assert text.count('"form"') == 2
 
 
 VERSION_1 = (
@@ -235,9 +536,26 @@ VERSION_1 = (
 )
 
 
-def test_version_1_stays_readable_and_keeps_its_digest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [b"1", b"2"])
+def test_older_versions_stay_readable_and_keep_their_digest(tmp_path: Path, version: bytes) -> None:
     """A file as 0.1.0 wrote it, frozen here: transcripts quote its digest."""
-    (tmp_path / "p.jsonl").write_bytes(VERSION_1)
+    content = VERSION_1.replace(b'"version":1', b'"version":' + version)
+    (tmp_path / "p.jsonl").write_bytes(content)
     probes = load_probes(tmp_path / "p.jsonl")
-    assert probes.digest == hashlib.sha256(VERSION_1).hexdigest()
+    assert probes.digest == hashlib.sha256(content).hexdigest()
     assert probes.probes[0].armed == Arm("def f(key, unknown_token, ", "key_unknown_token")
+    assert (probes.header.names, probes.ordinary) == ("paper", ())
+
+
+@pytest.mark.parametrize("version", [b"1", b"2", b"3"])
+def test_a_regular_expression_of_a_file_is_never_run(tmp_path: Path, version: bytes) -> None:
+    """This one would take longer than the universe has existed."""
+    content = VERSION_1.replace(b'"version":1', b'"version":' + version)
+    content = content.replace(
+        b'"target":"key_unknown_token"},"c',
+        b'"target":"key_unknown_token","pattern":"(x+x+)+y"},"c',
+    )
+    assert b"pattern" in content
+    (tmp_path / "p.jsonl").write_bytes(content)
+    with pytest.raises(ProbesError, match=r"p.jsonl:2: .*make the probes again"):
+        load_probes(tmp_path / "p.jsonl")

@@ -104,7 +104,7 @@ def test_a_folder_that_was_tampered_with_is_refused(
     changed = {
         "verdict.json": text.replace('"word": "not detected"', '"word": "detected"'),
         "transcript.jsonl": text.replace("result = None", "name_unknown_token = None", 30),
-        "probes.jsonl": text.replace("unknown_token", "unknown_tok3n", 1),
+        "probes.jsonl": text.replace('"prompt":"def ', '"prompt":"def x', 1),
     }[name]
     assert changed != text
     (folder / name).write_text(changed)

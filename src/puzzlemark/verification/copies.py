@@ -7,7 +7,7 @@ prefix filter), so only texts that do are compared.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import get_args
 
@@ -24,14 +24,16 @@ _WORD = re.compile(r"\w+")
 class Copies:
     """Texts that were kept, each unlike all others: `copies.keep(words) -> False` for a copy."""
 
-    def __init__(self) -> None:
+    def __init__(self, frequencies: Mapping[str, int] | None = None) -> None:
+        """How often words occur, if it is known, changes nothing but the time it takes."""
+        self._frequencies = frequencies or {}
         self._kept: list[frozenset[str]] = []
         self._by_word: defaultdict[str, list[int]] = defaultdict(list)
 
     def keep(self, words: Collection[str]) -> bool:
         """Keep a set of words, unless it is like one that was kept."""
         own = frozenset(words)
-        first = _first_words(own)
+        first = self._first_words(own)
         candidates = {number for word in first for number in self._by_word.get(word, ())}
         if any(are_alike(own, self._kept[number]) for number in candidates):
             return False
@@ -40,10 +42,20 @@ class Copies:
         self._kept.append(own)
         return True
 
+    def _first_words(self, words: frozenset[str]) -> list[str]:
+        """As many that two sets which are alike must share one of them."""
+        # rare words first, or else long ones, which are rare: so few texts are compared
+        ordered = sorted(words, key=lambda word: (self._frequencies.get(word, 0), -len(word), word))
+        above, below = SIMILARITY
+        needed = -(-above * len(ordered) // below)  # that a set which is alike shares at least
+        return ordered[: len(ordered) - needed + 1] or [""]  # no words at all: like each other
+
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether the Jaccard similarity is 0.7 or more; two empty sets are alike."""
     above, below = SIMILARITY
+    if below * min(len(one), len(other)) < above * max(len(one), len(other)):
+        return False  # too different in size
     shared = len(one & other)
     return below * shared >= above * (len(one) + len(other) - shared)
 
@@ -93,12 +105,3 @@ def _declaring_words() -> frozenset[str]:
         for text in (*language.declaration, language.optional[1])
         for word in _WORD.findall(text)
     )
-
-
-def _first_words(words: frozenset[str]) -> list[str]:
-    """As many that two sets which are alike must share one of them."""
-    above, below = SIMILARITY
-    # long words first: they are rare, so that few texts are compared
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    needed = -(-above * len(ordered) // below)  # that a set which is alike shares at least
-    return ordered[: len(ordered) - needed + 1]

@@ -235,12 +235,9 @@ def check(probes: ProbeSet) -> None:
 
 def near_duplicates(probes: ProbeSet) -> frozenset[int]:
     """Probes whose armed prompt is nearly that of an earlier one: they count once, as one."""
-    copies = Copies()
-    return frozenset(
-        number
-        for number, probe in enumerate(probes.probes)
-        if not copies.keep(distinctive_words(probe))
-    )
+    words = [distinctive_words(probe) for probe in probes.probes]
+    copies = Copies(Counter(word for each in words for word in each))
+    return frozenset(number for number, each in enumerate(words) if not copies.keep(each))
 
 
 def save_probes(

@@ -1,0 +1,85 @@
+"""Near-duplicates: found exactly, and drawn names do not hide them."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from puzzlemark.verification.copies import Copies, are_alike, distinctive_words, words_of
+from puzzlemark.watermarks.base import Arm, Probe
+
+WORDS = st.frozensets(st.sampled_from([f"w{'x' * (n % 4)}{n}" for n in range(14)]), max_size=12)
+
+
+def kept_slowly(sets: list[frozenset[str]]) -> list[bool]:
+    """By the definition: each compared with all that were kept before."""
+    kept: list[frozenset[str]] = []
+    answers = []
+    for own in sets:
+        union = [(len(own & other), len(own | other)) for other in kept]
+        answers.append(not any(total == 0 or shared / total >= 0.7 for shared, total in union))
+        if answers[-1]:
+            kept.append(own)
+    return answers
+
+
+@given(st.lists(WORDS, max_size=30))
+def test_the_same_are_kept_as_by_comparing_with_all(sets: list[frozenset[str]]) -> None:
+    frequencies = Counter(word for each in sets for word in each)
+    for copies in (Copies(), Copies(frequencies)):
+        assert [copies.keep(each) for each in sets] == kept_slowly(sets)
+
+
+@pytest.mark.parametrize(("shared", "own", "alike"), [(7, 3, True), (13, 6, False), (14, 6, True)])
+def test_the_border_belongs_to_the_copies(shared: int, own: int, alike: bool) -> None:
+    common = {f"c{n}" for n in range(shared)}
+    assert are_alike(frozenset(common), frozenset(common | {f"o{n}" for n in range(own)})) is alike
+
+
+def test_many_unlike_prompts_are_all_kept() -> None:
+    rng = random.Random(0)
+    copies = Copies()
+    vocabulary = [f"name{n}" for n in range(3000)]
+    for _ in range(500):
+        assert copies.keep(words_of("def self return " + " ".join(rng.sample(vocabulary, 30))))
+
+
+FIXED = Probe(
+    Arm("def load(key, depth):\n    for ", "key_depth"),
+    Arm("def load(item, depth):\n    for ", "key_depth"),
+    Arm("def load(item, depth):\n    for ", "item_depth"),
+)
+UNIVERSAL = Probe(
+    Arm("def load(key, depth, extra):\n    for ", "key_depth"),
+    Arm("def load(extra, key, depth):\n    for ", "key_depth"),
+)
+JAVA = Probe(
+    Arm("void f(int key, int depth) {\n  Object extra = null;\n  int ", "keyDepth"),
+    Arm("void f(Object extra, int key, int depth) {\n  int ", "keyDepth"),
+)
+STATEMENT = Probe(
+    Arm("def f():\n    key = 1\n    depth = 2\n    extra = None\n    ", "key_depth"),
+    Arm("def f():\n    extra = None\n    key = 1\n    depth = 2\n    ", "key_depth"),
+)
+
+
+@pytest.mark.parametrize(
+    ("probe", "words"),
+    [
+        (FIXED, "def load key for"),
+        (UNIVERSAL, "def load key for"),
+        (JAVA, "void f int key Object null"),
+        (STATEMENT, "def f key 1 2 None"),
+    ],
+)
+def test_drawn_names_are_left_out(probe: Probe, words: str) -> None:
+    assert distinctive_words(probe) == set(words.split())
+
+
+def test_a_target_that_is_no_join_leaves_all_words_in() -> None:
+    arm = Arm("x = list()\nfor i in ", "range(0, ...)", "range_start")
+    probe = Probe(arm, replace(arm, prompt="x = []\nfor i in "))
+    assert distinctive_words(probe) == set("x list for i in".split())
