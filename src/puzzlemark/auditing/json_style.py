@@ -26,7 +26,7 @@ def find_habits(corpus: Corpus) -> frozenset[tuple[str, str]] | None:
 
 def spellings(text: bytes) -> frozenset[tuple[str, str]]:
     """How characters are spelled that JSON can spell in two ways: `{("other", "as it is")}`."""
-    found: set[tuple[str, str]] = set()
+    found = {("letters", "as it is")}
     if not text.isascii():
         found.add(("non-ASCII", "as it is"))
     if re.search(rb"(?<!\\)/", text):
@@ -36,8 +36,9 @@ def spellings(text: bytes) -> frozenset[tuple[str, str]]:
         if len(name) == 1:
             found.add((json.loads(f'"\\{name}"'), name) if name in '"\\/bfnrt' else (name, name))
             continue
-        code = int(name[1:], 16)
-        found.add((chr(code) if code < 0x80 else "non-ASCII", "escaped"))
+        char = chr(int(name[1:], 16))
+        kind = "letters" if char.isascii() and char.isalnum() else char
+        found.add((kind if char.isascii() else "non-ASCII", "escaped"))
         if name[1:].lower() != name[1:].upper():
             found.add(("hexadecimal", "lower" if name[1:] == name[1:].lower() else "upper"))
     return frozenset(found)

@@ -27,6 +27,7 @@ NOT_COMPUTED = frozenset({KEPT, UNKNOWN, OPAQUE})
 MOST = 0.5
 # Values that agree by accident are common among small numbers.
 FEWEST_DISTINCT_NUMBERS = 3
+ENOUGH = 64  # cells of which none is a digest: the others are none either
 
 _SUGGESTIVE = re.compile(
     r"(?:^|_)(?:md5|sha1|sha224|sha256|sha384|sha512|blake2[bs]?|crc32|checksum|digest|hash|hexsha"
@@ -218,7 +219,9 @@ def _infer_hash(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
     """The digest that most cells are; or any, when they are too long to agree by accident."""
     fitting: Counter[str] = Counter()
     certain: set[str] = set()
-    for code, cell in pairs:
+    for nth, (code, cell) in enumerate(_unshared(pairs)):
+        if nth == ENOUGH and not fitting:
+            break  # a digest in some later record is met there: see `find_leftovers`
         kinds = [*fitting_hashes(code.decode(), cell)]
         fitting.update(kinds)
         if kinds and is_certain(cell):
@@ -229,8 +232,21 @@ def _infer_hash(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
     return None
 
 
+def _unshared(pairs: Sequence[tuple[bytes, Any]]) -> list[tuple[bytes, Any]]:
+    """The pairs whose cell no other code has: a digest of the code is shared by no two."""
+    owners: dict[Any, bytes] = {}
+    shared: set[Any] = set()
+    texts = [pair for pair in pairs if isinstance(pair[1], str | bytes)]
+    for code, cell in texts:
+        if owners.setdefault(cell, code) != code:
+            shared.add(cell)
+    return [pair for pair in texts if pair[1] not in shared]
+
+
 def _infer_number(pairs: Sequence[tuple[bytes, Any]], fewest_distinct: int) -> str | None:
     """The number that most cells are, if they are no few numbers that agree by accident."""
+    if not any(type(cell) in (int, float) for _, cell in pairs):
+        return None
     fitting: dict[str, list[Any]] = {kind: [] for kind in NUMBERS}
     for nth, (code, cell) in enumerate(pairs):
         for kind in list(fitting):

@@ -19,13 +19,15 @@ CERTAIN = 12  # so many characters agree by no accident, not even once in a larg
 
 _LIBRARY = "md5 sha1 sha224 sha256 sha384 sha512 sha512_256 sha3_224 sha3_256 sha3_384 sha3_512"
 LONGEST = 128
+_MIXED = r"(?=.*[A-Z])(?=.*[a-z])"
 _ALPHABETS = {
     re.compile(r"[0-9]+"): ("", ", upper case"),
     re.compile(r"[0-9a-f]+"): ("",),
     re.compile(r"[0-9A-F]+"): (", upper case",),
-    re.compile(r"[0-9A-Za-z]+={0,2}"): (", base64", ", base64url"),
-    re.compile(r"[0-9A-Za-z+/]+={0,2}"): (", base64",),
-    re.compile(r"[0-9A-Za-z_-]+={0,2}"): (", base64url",),
+    # base64 has capitals and small letters; names and paths often have one of them only
+    re.compile(_MIXED + r"[0-9A-Za-z]+={0,2}"): (", base64", ", base64url"),
+    re.compile(_MIXED + r"[0-9A-Za-z+/]+={0,2}"): (", base64",),
+    re.compile(_MIXED + r"[0-9A-Za-z_-]+={0,2}"): (", base64url",),
 }
 
 
