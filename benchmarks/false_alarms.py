@@ -251,7 +251,7 @@ def accused(hits: Mapping[str, Hits], mode: Mode, strategy: Strategy) -> NDArray
     """Which models the product detects: the same rules as `decide`, for all models at once."""
     setting = Setting(mode=mode, strategy=strategy, alpha=ALPHA)
     beaten = [_beaten(hits["armed"], hits[arm], setting) for arm in setting.against]
-    return np.array(beaten).all(axis=0)
+    return np.asarray(np.array(beaten).all(axis=0))
 
 
 def _beaten(armed: Hits, other: Hits, setting: Setting) -> NDArray[np.bool_]:
