@@ -156,7 +156,7 @@ def probes_of(preset: str, corpus: Path, pairs: int) -> Sequence[Probe]:
         secret, marked, manifest = folder / "secret", folder / corpus.name, folder / "marks"
         secret.write_bytes(SECRET)
         secret.chmod(0o600)
-        pm.embed(corpus, marked, manifest, mark=preset, secret_file=secret)
+        pm.embed(corpus, marked, manifest, mark=preset, policy="paper", secret_file=secret)
         return build_probes(marked, manifest, pairs=pairs, secret_file=secret).probes
 
 

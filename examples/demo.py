@@ -203,7 +203,7 @@ def differences(rate: float) -> Iterator[str]:
     yield "135 million parameters, a third of the layers trained; there 1 to 3 billion, on a GPU"
     yield f"{STEPS * 4:,} short functions, seen once; there over 400,000, seen ten times"
     yield f"{PAIRS} questions at temperature 0.2 (cold); there 500 at 1.0"
-    yield "one-sided exact McNemar test against a placebo; there Fisher's, against a control"
+    yield "exact McNemar test against placebo and control; there Fisher's test, against a control"
     yield "as there, the questions are cut from functions that the model was trained on"
 
 
