@@ -76,9 +76,12 @@ class Corpus:
         """All that reading it looks at, which no output may touch."""
         return self.layout.paths(self.path)
 
-    def batches(self, rows: Rows | None = None) -> Iterator[Batch]:
-        """Stream the dataset in order; with `rows`, sorted row numbers, only those records."""
-        return self._stream(rows, whole=False)
+    def batches(self, rows: Rows | None = None, *, whole: bool = False) -> Iterator[Batch]:
+        """Stream the dataset in order; with `rows`, sorted row numbers, only those records.
+
+        With `whole` a record has all of its columns, not only the three we know.
+        """
+        return self._stream(rows, whole=whole)
 
     def entries(self, rows: Rows | None = None) -> Iterator[Entry]:
         """The same, decoded here."""

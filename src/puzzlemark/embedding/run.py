@@ -26,6 +26,7 @@ from puzzlemark.embedding.plan import Order, Plan, Settings, plan
 from puzzlemark.embedding.secret import Secret, find_secret, secret_path
 from puzzlemark.embedding.summary import Summary, counting, summarise
 from puzzlemark.embedding.survey import Progress, no_progress
+from puzzlemark.embedding.traces import leave_out_repeated
 from puzzlemark.embedding.unmarked import refuse_no_marks, warn_of_missed_rate
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
@@ -131,8 +132,9 @@ def embed(
                 draw_key=secret.derive("draw") if secret else b"",
                 progress=progress,
             )
-        refuse_no_marks(corpus.path, planned, settings, choice.name)
         derived = infer(corpus)
+        leave_out_repeated(corpus, planned, derived)
+        refuse_no_marks(corpus.path, planned, settings, choice.name)
         edits = Edits(planned.lines)
         written = corpus.write(dataset, edits, derived, progress=counting(progress))
         header = _header(corpus, settings, derived, planned, written, secret, choice.name)
