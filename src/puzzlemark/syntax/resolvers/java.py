@@ -6,6 +6,7 @@ that is spelt like a variable: what is not known to be harmless makes the variab
 """
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -25,6 +26,7 @@ from puzzlemark.syntax.resolvers._java_scopes import Walk, parameter_name
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
+_TEMPLATES = frozenset({"string_interpolation"})
 _WORD = re.compile(rb"[A-Za-z0-9_$]+")
 
 
@@ -105,6 +107,7 @@ class _Audit:
         self.places: defaultdict[bytes, list[int]] = defaultdict(list)
         for word in _WORD.finditer(tree.source, function.start_byte, function.end_byte):
             self.places[word[0]].append(word.start())
+        self.spans: dict[frozenset[str], list[tuple[int, int]]] = {}  # node types -> where they are
         self.comments: str | None = None  # read when a parameter asks for them
 
     def reason(self, word: bytes) -> str | None:
@@ -142,14 +145,24 @@ class _Audit:
             return "mentioned in code inside a comment" if is_code else None
         if node.type == "identifier" and _is_member_name(node):
             return None
-        around = set(_kinds_around(node, self.function))
-        if around & ANNOTATIONS:
+        if self._is_within(ANNOTATIONS, start):
             return "mentioned in an annotation"
-        if "string_interpolation" not in around and (around | {node.type}) & STRINGS:
+        if self._is_within(STRINGS, start) and not self._is_within(_TEMPLATES, start):
             return "equal to a string" if self._is_whole_string(node, word) else None
-        if around & CLASS_BODIES:
+        if self._is_within(CLASS_BODIES, start):
             return "mentioned in a nested class"
         return "spelt like something else in the function"
+
+    def _is_within(self, kinds: frozenset[str], start: int) -> bool:
+        """Whether an offset stands inside a node of these types.
+
+        Looked up, not climbed to: each `node.parent` begins at the root of the tree again.
+        """
+        if kinds not in self.spans:
+            self.spans[kinds] = list(_outermost(self.function, kinds))
+        spans = self.spans[kinds]
+        at = bisect_right(spans, (start, len(self.tree.source))) - 1
+        return at >= 0 and start < spans[at][1]
 
     def _is_whole_string(self, node: Node, word: bytes) -> bool:
         while node.type not in STRINGS and node.parent is not None:
@@ -164,15 +177,15 @@ def _descendants(node: Node) -> Iterator[Node]:
         stack.extend(each.named_children)
 
 
-def _kinds_around(node: Node, root: Node) -> Iterator[str]:
-    """The types of the nodes between two, from the outside in.
-
-    Down with a cursor, not up: each `node.parent` begins at the root of the tree again.
-    """
-    cursor = root.walk()
-    while cursor.goto_first_child_for_byte(node.start_byte) is not None and cursor.node != node:
-        assert cursor.node is not None, "a cursor always stands on a node"
-        yield cursor.node.type
+def _outermost(root: Node, kinds: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Where nodes of these types stand below another, those inside of them left out; ascending."""
+    stack = list(reversed(root.named_children))
+    while stack:
+        node = stack.pop()
+        if node.type in kinds:
+            yield node.start_byte, node.end_byte
+        else:
+            stack.extend(reversed(node.named_children))
 
 
 def _is_member_name(node: Node) -> bool:
