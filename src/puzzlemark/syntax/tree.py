@@ -10,7 +10,7 @@ from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Snippet
 
-# Levels of a tree. Of 196,000 functions of CodeSearchNet the deepest has 211, and CPython itself
+# Levels of a tree. The deepest of 195,955 functions of CodeSearchNet has 209, and CPython itself
 # refuses 200 nested parentheses; what goes far beyond was made to break its readers.
 DEEPEST = 1_000
 TOO_DEEP = f"nested too deeply (more than {DEEPEST} levels)"

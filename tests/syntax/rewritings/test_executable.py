@@ -38,7 +38,7 @@ def rewritten(path: Path, language: str, policy: Policy) -> list[str]:
 @every_policy
 def test_python_programs_pass_their_tests(real_data: Path, policy: Policy) -> None:
     programs = rewritten(real_data / PYTHON, "python", policy)
-    assert len(programs) > 100
+    assert len(programs) > (100 if policy == "paper" else 10)  # safe: methods of literals only
     assert failures_in_python(programs) == []
 
 

@@ -6,9 +6,10 @@ that is spelt like a variable: what is not known to be harmless makes the variab
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -25,6 +26,8 @@ from puzzlemark.syntax.naming import is_plain_identifier
 from puzzlemark.syntax.resolvers._java_scopes import Walk, parameter_name
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
+
+Spans = list[tuple[int, int]]  # starts and ends, ascending
 
 _TEMPLATES = frozenset({"string_interpolation"})
 _WORD = re.compile(rb"[A-Za-z0-9_$]+")
@@ -103,16 +106,15 @@ class _Audit:
     def __init__(self, tree: Tree, function: Node, walk: Walk) -> None:
         self.tree, self.function, self.walk = tree, function, walk
         self.text = tree.source[function.start_byte : function.end_byte]
-        # one look for all variables: a function may have thousands of them
-        self.places: defaultdict[bytes, list[int]] = defaultdict(list)
-        for word in _WORD.finditer(tree.source, function.start_byte, function.end_byte):
-            self.places[word[0]].append(word.start())
-        self.spans: dict[frozenset[str], list[tuple[int, int]]] = {}  # node types -> where they are
+        self.places = _find_words(tree.source)
+        self.classes: Spans | None = None  # found when a word asks for them
         self.comments: str | None = None  # read when a parameter asks for them
 
     def reason(self, word: bytes) -> str | None:
         """Why a variable must keep its name, or None when every such word is accounted for."""
-        own, places = self.walk.own[word], self.places.get(word, [])
+        own, everywhere = self.walk.own[word], self.places.get(word, [])
+        first = bisect_left(everywhere, self.function.start_byte)
+        places = everywhere[first : bisect_left(everywhere, self.function.end_byte)]
         if len(places) == len(own):
             return None
         known = {*own, *self.walk.others.get(word, ())}
@@ -145,24 +147,18 @@ class _Audit:
             return "mentioned in code inside a comment" if is_code else None
         if node.type == "identifier" and _is_member_name(node):
             return None
-        if self._is_within(ANNOTATIONS, start):
+        # looked up, not climbed to: each `node.parent` begins at the root of the tree again
+        root = self.tree.root
+        if _stands_in(_spans_of(root, ANNOTATIONS), start):
             return "mentioned in an annotation"
-        if self._is_within(STRINGS, start) and not self._is_within(_TEMPLATES, start):
+        in_template = _stands_in(_spans_of(root, _TEMPLATES), start)
+        if _stands_in(_spans_of(root, STRINGS), start) and not in_template:
             return "equal to a string" if self._is_whole_string(node, word) else None
-        if self._is_within(CLASS_BODIES, start):
+        if self.classes is None:
+            self.classes = list(_outermost(self.function, CLASS_BODIES))
+        if _stands_in(self.classes, start):
             return "mentioned in a nested class"
         return "spelt like something else in the function"
-
-    def _is_within(self, kinds: frozenset[str], start: int) -> bool:
-        """Whether an offset stands inside a node of these types.
-
-        Looked up, not climbed to: each `node.parent` begins at the root of the tree again.
-        """
-        if kinds not in self.spans:
-            self.spans[kinds] = list(_outermost(self.function, kinds))
-        spans = self.spans[kinds]
-        at = bisect_right(spans, (start, len(self.tree.source))) - 1
-        return at >= 0 and start < spans[at][1]
 
     def _is_whole_string(self, node: Node, word: bytes) -> bool:
         while node.type not in STRINGS and node.parent is not None:
@@ -175,6 +171,28 @@ def _descendants(node: Node) -> Iterator[Node]:
     while stack:
         yield (each := stack.pop())
         stack.extend(each.named_children)
+
+
+# Of a whole snippet, and kept: its functions ask one after another, and may stand in each other.
+
+
+@lru_cache(maxsize=1)
+def _find_words(source: bytes) -> dict[bytes, list[int]]:
+    """Where each word of the source stands."""
+    places: defaultdict[bytes, list[int]] = defaultdict(list)
+    for word in _WORD.finditer(source):
+        places[word[0]].append(word.start())
+    return dict(places)
+
+
+@lru_cache(maxsize=4)
+def _spans_of(root: Node, kinds: frozenset[str]) -> Spans:
+    return list(_outermost(root, kinds))
+
+
+def _stands_in(spans: Spans, start: int) -> bool:
+    at = bisect_right(spans, start, key=lambda span: span[0]) - 1
+    return at >= 0 and start < spans[at][1]
 
 
 def _outermost(root: Node, kinds: frozenset[str]) -> Iterator[tuple[int, int]]:
