@@ -109,6 +109,7 @@ WRONG = [
     ("split", "in.jsonl", "--train", "x.jsonl", "--test", "in.jsonl"),
     (*VERIFY, "-o", "."),
     (*VERIFY, "-o", "m.gz"),
+    (*VERIFY, "--secret-file", "new/verdict.json", "-o", "new"),
     (*MEASURE, "-o", "in.jsonl"),
     (*BENCH, "-o", "rq", "--records", "rq/records"),
     (*BENCH, "-o", "."),

@@ -18,6 +18,12 @@ def prompt(number: int, name: str) -> str:
 
 
 def probe(number: int, strategy: Strategy = "fixed") -> Probe:
+    if strategy == "universal":
+        armed, control = (
+            f"def f{number}({names}):\n    "
+            for names in ("key, unknown_token, item", "item, key, unknown_token")
+        )
+        return Probe(Arm(armed, TARGET), Arm(control, TARGET))
     other = prompt(number, "item")
     placebo = Arm(other, OWN) if strategy == "fixed" else None
     return Probe(Arm(prompt(number, "key"), TARGET), Arm(other, TARGET), placebo)

@@ -29,7 +29,7 @@ from puzzlemark.verification.probes import (
     save_probes,
 )
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Watermark
+from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Strategy, Watermark
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
@@ -437,24 +437,37 @@ SOUND = Probe(
     Arm("def f(item, depth):\n    ", "key_depth"),
     Arm("def f(item, depth):\n    ", "item_depth"),
 )
+OTHER = Probe(
+    *(
+        replace(arm, prompt=arm.prompt.replace("f(", "other("))
+        for arm in (SOUND.armed, SOUND.control, SOUND.placebo)
+    )
+)
+MOVED = Probe(
+    Arm("def f(key, depth, item=None):\n    ", "key_depth"),
+    Arm("def f(item, key, depth):\n    ", "key_depth"),
+)
 STATEMENT = Arm("void f() { Person I = Person(); ", "I.hi(everyone);", "code")
 RANGE = Arm("for i in ", "range(0, ...)", "range_start")
 
 
-def probe_set(*probes: Probe, ordinary: tuple[str, ...] = ()) -> ProbeSet:
+def probe_set(
+    *probes: Probe, ordinary: tuple[str, ...] = (), strategy: Strategy = "fixed"
+) -> ProbeSet:
     header = Header(
-        format=FORMAT, version=3, versions={}, strategy="fixed", pairs=len(probes), seed=0,
+        format=FORMAT, version=3, versions={}, strategy=strategy, pairs=len(probes), seed=0,
         marks=9, refused={}, names="drawn", ordinary=len(ordinary),
     )  # fmt: skip
     return ProbeSet(header, probes, ordinary)
 
 
 def test_sound_probes_pass() -> None:
-    check(
-        probe_set(SOUND, replace(SOUND, armed=replace(SOUND.armed, prompt="def g(key, depth): ")))
-    )
-    check(probe_set(Probe(STATEMENT, replace(STATEMENT, prompt="void f() { "))))
-    check(probe_set(Probe(RANGE, replace(RANGE, prompt="range(0, 1)\nfor j in "))))
+    check(probe_set(SOUND, OTHER))
+    check(probe_set(MOVED, strategy="universal"))
+    statement = Probe(STATEMENT, replace(STATEMENT, prompt="void f() { "))
+    check(probe_set(statement, strategy="trigger"))
+    loop = Probe(RANGE, replace(RANGE, prompt="range(0, 1)\nfor j in "))
+    check(probe_set(loop, strategy="trigger"))
     check(probe_set(ordinary=("x = ",)))
 
 
@@ -484,9 +497,45 @@ def changed(arm: str, **fields: str) -> Probe:
     ],
 )
 def test_a_probe_whose_hits_would_mean_nothing_is_refused(probe: Probe, reason: str) -> None:
-    other = Probe(Arm("a = ", "b_c"), Arm("d = ", "b_c"))
     with pytest.raises(ProbesError, match=f"^probe 1: .*{reason}"):
-        check(probe_set(other, probe))
+        check(probe_set(OTHER, probe))
+
+
+def swapped(probe: Probe, arm: str, old: str, new: str) -> Probe:
+    """The same with another text in the prompt of one arm."""
+    before = getattr(probe, arm)
+    return replace(probe, **{arm: replace(before, prompt=before.prompt.replace(old, new))})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "probe", "reason"),
+    [
+        ("trigger", SOUND, "has a placebo"),
+        ("trigger", replace(SOUND, placebo=None), "the strategy is not trigger"),
+        ("trigger", MOVED, "the strategy is not trigger"),
+        ("universal", SOUND, "has a placebo"),
+        ("universal", replace(SOUND, placebo=None), "more than the place of one name"),
+        ("fixed", MOVED, "has no placebo"),
+        ("fixed", swapped(SOUND, "armed", "depth):", "depth): # join"), "more than the prefix"),
+        ("fixed", swapped(SOUND, "armed", "key,", "key, item,"), "more than the prefix"),
+        ("fixed", swapped(SOUND, "control", "f(", "g("), "do not have the same prompt"),
+        ("fixed", changed("placebo", target="item_x"), "with the same other one"),
+        ("universal", swapped(MOVED, "armed", "    ", "    # join them\n    "), "more than"),
+        ("universal", swapped(MOVED, "control", "def f", "def g"), "more than the place"),
+        ("universal", swapped(MOVED, "armed", ", item=None", ""), "more than the place"),
+        (
+            "universal",
+            Probe(*(replace(arm, target="key_x") for arm in (MOVED.armed, MOVED.control))),
+            "not joined from names",
+        ),
+    ],
+)
+def test_arms_that_do_not_differ_as_their_strategy_says_are_refused(
+    strategy: Strategy, probe: Probe, reason: str
+) -> None:
+    """Another strategy is a weaker test; a doctored prompt, another question."""
+    with pytest.raises(ProbesError, match=f"^probe 0: .*{reason}.*make them again"):
+        check(probe_set(probe, strategy=strategy))
 
 
 def test_a_prompt_that_is_asked_twice_is_refused() -> None:
@@ -519,7 +568,9 @@ def test_near_duplicates_are_numbered_and_drawn_names_do_not_hide_them() -> None
 
 
 def test_the_form_of_a_hit_is_in_the_file_and_nothing_that_could_be_run(tmp_path: Path) -> None:
-    asked = probe_set(Probe(RANGE, replace(RANGE, prompt="for j in ")), SOUND, ordinary=("x = ",))
+    word = Probe(Arm("def f(key):\n    ", "melon"), Arm("def f(item):\n    ", "melon"))
+    loop = Probe(RANGE, replace(RANGE, prompt="for j in "))
+    asked = probe_set(loop, word, ordinary=("x = ",), strategy="trigger")
     save_probes(asked, tmp_path / "p.jsonl")
     assert load_probes(tmp_path / "p.jsonl") == asked
     text = (tmp_path / "p.jsonl").read_text()

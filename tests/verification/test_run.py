@@ -357,3 +357,41 @@ def count_answers(folder: Path) -> int:
 def answered_keys(folder: Path) -> list[str]:
     lines = (folder / "transcript.jsonl").read_text().splitlines()[1:]
     return [fields["key"] for line in lines if "key" in (fields := json.loads(line))]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, None) for name in ("probes", "settings", "model", "versions")),
+        ("model", ["a"]),
+        ("settings", {"alpha": "x"}),
+        ("settings", {"alpha": None}),
+        ("settings", {"ratio": [2.9]}),
+        ("settings", {"ratio": True}),
+        ("settings", {"mode": "kind"}),
+        ("settings", {"temperature": "cold"}),
+        ("settings", {"max_tokens": "many"}),
+        ("settings", {"seed": {}}),
+        ("settings", {"unknown": 1}),
+        ("version", True),
+    ],
+)
+def test_the_header_of_a_hostile_transcript_is_refused_in_words(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path, name: str, value: object
+) -> None:
+    pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
+    path = tmp_path / "run" / "transcript.jsonl"
+    header = {**json.loads(path.read_bytes().split(b"\n")[0]), name: value}
+    path.write_text(json.dumps(header) + "\n")
+    with pytest.raises(PuzzleMarkError):
+        judge(tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["transcript.jsonl", "verdict.json"])
+def test_deeply_nested_json_in_a_run_is_refused_in_words(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path, name: str
+) -> None:
+    pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
+    (tmp_path / "run" / name).write_text("[" * 100_000 + "\n")
+    with pytest.raises(PuzzleMarkError):
+        load_run(tmp_path / "run")

@@ -113,7 +113,7 @@ def run(
         refuse_ignored(context, ["exit_code"], "nothing is judged")
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
-    _keep_apart(output, dataset, manifest, probes, model_args)
+    _keep_apart(output, dataset, manifest, probes, model_args, secret_file)
     terms = terms_for(
         paper=paper,
         sequential=sequential,
@@ -138,7 +138,12 @@ def run(
 
 
 def _keep_apart(
-    output: Path, dataset: str | None, manifest: Path | None, probes: Path | None, model_args: str
+    output: Path,
+    dataset: str | None,
+    manifest: Path | None,
+    probes: Path | None,
+    model_args: str,
+    secret_file: Path | None,
 ) -> None:
     """A run's folder owns its own probes; nothing else that is read may be in it or around it."""
     from puzzlemark.corpora.shards import dataset_paths
@@ -153,6 +158,7 @@ def _keep_apart(
             "INPUT": None if dataset is None else dataset_paths(dataset),
             "--manifest": manifest,
             "--probes": None if is_own else probes,
+            "--secret-file": secret_file,
             **paths_among("--model-args", parse_model_args(model_args)),
         },
     )

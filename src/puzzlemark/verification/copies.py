@@ -86,7 +86,7 @@ def _placeholders(arm: Arm, words: frozenset[str]) -> set[str]:
 def _moved_name(probe: Probe) -> set[str]:
     """The name that is in both prompts of a universal mark, and in the control comes earlier."""
     armed, control = (
-        [word for word in _WORD.findall(arm.prompt) if word not in _declaring_words()]
+        [word for word in _WORD.findall(arm.prompt) if word not in declaring_words()]
         for arm in (probe.armed, probe.control)
     )
     if sorted(armed) != sorted(control):
@@ -96,7 +96,7 @@ def _moved_name(probe: Probe) -> set[str]:
 
 
 @cache
-def _declaring_words() -> frozenset[str]:
+def declaring_words() -> frozenset[str]:
     """`Object`, `None`, ...: what a declaration of one more variable is made of beside its name."""
     loaded = (plugins.load("languages", name).LANGUAGE for name in plugins.names("languages"))
     return frozenset(

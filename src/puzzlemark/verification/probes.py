@@ -25,6 +25,7 @@ from puzzlemark.pages.files import write_text
 from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
+from puzzlemark.verification.arms import why_unlike
 from puzzlemark.verification.checking import (
     LARGEST_FILE,
     MOST_PROBES,
@@ -193,11 +194,14 @@ def _outcomes(
         else:
             names = ProbeNames(around.rng(f"row {shown.row}"), lambda: around.pool)
         probe = watermark.probe(tree, shown.mark, names)
-        yield probe if isinstance(probe, Refusal) else _checked(probe, copies)
+        if isinstance(probe, Refusal):
+            yield probe
+        else:
+            yield _checked(probe, watermark.strategy, copies)
 
 
-def _checked(probe: Probe, copies: Copies) -> Probe | Refusal:
-    if reason := why_unfair(probe):
+def _checked(probe: Probe, strategy: Strategy, copies: Copies) -> Probe | Refusal:
+    if reason := why_unfair(probe) or why_unlike(strategy, probe):
         return Refusal(reason)
     return probe if copies.keep(distinctive_words(probe)) else COPY
 
@@ -217,8 +221,9 @@ def _drawn(around: Surroundings, manifest: Path | str, pairs: int) -> Iterator[S
 def check(probes: ProbeSet) -> None:
     """Raise ProbesError, with the probe's number, when hits of these probes would mean nothing.
 
-    Nobody has to be trusted for it: whoever made the file, the target stands in no prompt, armed
-    and control count the same, the placebo counts another, and no question is asked twice.
+    Whoever made the file, the target stands in no prompt, armed and control count the same, the
+    placebo counts another, the arms differ as their strategy says, and no question is asked twice.
+    Only the control of a trigger has to be read by eye: it may differ in whole statements.
     """
     if max(len(probes.probes), len(probes.ordinary)) > MOST_PROBES:
         raise ProbesError(f"more than {MOST_PROBES:,} probes or ordinary requests; split them")
@@ -226,6 +231,8 @@ def check(probes: ProbeSet) -> None:
     for number, probe in enumerate(probes.probes):
         if reason := why_unfair(probe):
             raise ProbesError(f"probe {number}: {reason}")
+        if reason := why_unlike(probes.header.strategy, probe):
+            raise ProbesError(f"probe {number}: {reason}; make them again with `puzzlemark probe`")
         if (earlier := seen.setdefault(probe.armed.prompt, number)) != number:
             raise ProbesError(f"probe {number}: the armed prompt of probe {earlier} again")
     for number, prompt in enumerate(probes.ordinary):

@@ -9,9 +9,11 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
@@ -66,6 +68,10 @@ class Terms:
     def fixed(self, probes: ProbeSet) -> "Terms":
         """With the ratio that will be tested, for the record."""
         return replace(self, ratio=float(self.setting(probes).null_ratio))
+
+
+# a transcript may come from anybody: a text where a number belongs is refused, not converted
+_TERMS = TypeAdapter(Terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,7 @@ def load_run(folder: Path | str) -> Run:
     folder = Path(folder)
     try:
         verdict = json.loads((folder / "verdict.json").read_text())
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         raise RunError(
             f"{folder}: no verdict.json to read; run: puzzlemark verify --test-only "
             f"--output {folder}"
@@ -290,10 +296,13 @@ def _notes(transcript: Transcript, repeated: int) -> list[str]:
 
 
 def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
+    error = RunError(f"{folder}: the transcript has settings of another version, or wrong ones")
+    if set(settings) - {field.name for field in fields(Terms)}:
+        raise error
     try:
-        return Terms(**settings)
-    except TypeError as exc:
-        raise RunError(f"{folder}: the transcript has settings of another version") from exc
+        return _TERMS.validate_json(json.dumps(settings), strict=True)
+    except ValidationError as exc:
+        raise error from exc
 
 
 def _verdict(

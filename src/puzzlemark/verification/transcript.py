@@ -201,13 +201,17 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     try:
         header = json.loads(line)
         version = header["version"] if header["format"] == FORMAT else None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         version = None
     if version is None:
         raise TranscriptError(f"{path}:1: not the header of a transcript")
-    if version not in (1, VERSION):
+    if type(version) is not int or version not in (1, VERSION):
         raise TranscriptError(f"{path}: written by a later PuzzleMark (version {version})")
     assert isinstance(header, dict)
+    parts = {"probes": str, "settings": dict, "model": dict, "versions": dict}
+    for name, kind in parts.items():
+        if not isinstance(header.get(name), kind):
+            raise TranscriptError(f"{path}:1: {name} is missing or not as it was written")
     return header
 
 
