@@ -539,7 +539,8 @@ def test_arms_that_do_not_differ_as_their_strategy_says_are_refused(
 
 
 def test_a_prompt_that_is_asked_twice_is_refused() -> None:
-    again = replace(SOUND, control=replace(SOUND.control, prompt="def f(node, depth):\n    "))
+    other = "def f(node, depth):\n    "
+    again = Probe(SOUND.armed, Arm(other, "key_depth"), Arm(other, "node_depth"))
     with pytest.raises(ProbesError, match="probe 1: the armed prompt of probe 0 again"):
         check(probe_set(SOUND, again))
 

@@ -192,7 +192,8 @@ def test_ordinary_prompts_are_asked_among_the_others_and_never_judged(
         return habit(request, prefix="name")
 
     ordinary = tuple(f"def ordinary_{n}(" for n in range(50))
-    probes = replace(probe_sets["fixed"], ordinary=ordinary)
+    header = probe_sets["fixed"].header.model_copy(update={"ordinary": len(ordinary)})
+    probes = replace(probe_sets["fixed"], header=header, ordinary=ordinary)
     run = pm.verify(probes, Scripted("m", watch), tmp_path / "run")
     assert set(ordinary) < set(asked)
     assert len(asked) == 250
