@@ -72,6 +72,22 @@ def random_neighbours(prompt: Prompt) -> Mapping[str, float]:
     return _evenly(prompt, list(zip(prompt.names, prompt.names[1:], strict=False)))
 
 
+def first_with_any(prompt: Prompt) -> Mapping[str, float]:
+    """Joins the first name with any other."""
+    return _evenly(prompt, [(prompt.names[0], name) for name in prompt.names[1:]])
+
+
+def early_names(prompt: Prompt) -> Mapping[str, float]:
+    """Joins two neighbours, the n-th pair with a weight of 1 / n squared."""
+    pairs = list(zip(prompt.names, prompt.names[1:], strict=False))
+    weights = [1 / n**2 for n in range(1, len(pairs) + 1)]
+    chances: dict[str, float] = {}
+    for pair, weight in zip(pairs, weights, strict=True):
+        written = prompt.join(*pair)
+        chances[written] = chances.get(written, 0.0) + weight / sum(weights)
+    return chances
+
+
 def name_before(prompt: Prompt) -> Mapping[str, float]:
     """Joins what stands for the suffix with the name before it."""
     if prompt.placeholder not in prompt.names[1:]:
@@ -100,6 +116,8 @@ HABITS: dict[str, Habit] = {
     "joins the first two names": first_name,
     "joins two names at random": random_names,
     "joins two neighbours at random": random_neighbours,
+    "joins the first name with any other": first_with_any,
+    "joins neighbours, prefers early ones": early_names,
     "joins the name before the suffix": name_before,
     "always writes the target": always_the_target,
     "echoes the last name": echo,
@@ -107,10 +125,16 @@ HABITS: dict[str, Habit] = {
 }
 # Rows that are above alpha, and why; any other one is a defect, and the command says so.
 PAPERS = "the paper's control: with the prefix gone, no joining of names can hit it"
+EARLY = "a liking for early names beyond the null ratio: no test can tell it from the mark"
 WHY: dict[tuple[Strategy, Mode, str], str] = {
     **{
         ("universal", mode, "joins the first two names"): "this is the habit of the mark itself"
         for mode in MODES
+    },
+    **{
+        ("universal", mode, habit): EARLY
+        for mode in MODES
+        for habit in ("joins the first name with any other", "joins neighbours, prefers early ones")
     },
     **{
         ("fixed", "paper", habit): PAPERS
@@ -118,6 +142,8 @@ WHY: dict[tuple[Strategy, Mode, str], str] = {
             "joins the first two names",
             "joins two names at random",
             "joins two neighbours at random",
+            "joins the first name with any other",
+            "joins neighbours, prefers early ones",
             "joins the name before the suffix",
         )
     },

@@ -53,7 +53,8 @@ def test_harvest_replaces_only_by_force(tree: Path, tmp_path: Path) -> None:
 
 
 def test_harvest_of_nothing_fails_with_a_reason(tmp_path: Path) -> None:
-    done = harvest(tmp_path, "--output", tmp_path / "f.jsonl")
+    (tmp_path / "empty").mkdir()
+    done = harvest(tmp_path / "empty", "--output", tmp_path / "f.jsonl")
     assert done.exit_code == 1
     assert "no python functions in it" in done.output
     assert harvest(tmp_path / "none", "--output", tmp_path / "f.jsonl").exit_code == 1

@@ -51,6 +51,7 @@ def folder(tmp_path: Path) -> Path:
         place / "m.jsonl",
         place / "marks.jsonl.gz",
         watermark="fixed_prefix:prefix=key",
+        policy="paper",
         tau=0,
         min_rate=1,
         max_rate=1,

@@ -15,14 +15,14 @@ def test_a_weak_detection_does_not_survive_the_company_of_innocents(
     probe_sets: dict[str, ProbeSet],  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    armed = [probe.armed.prompt for probe in probe_sets["fixed"].probes]
+    armed = [probe.armed for probe in probe_sets["fixed"].probes]
 
     def hits(count: int) -> Scripted:
-        wanted = set(armed[:count])
+        wanted = {arm.prompt: arm.target for arm in armed[:count]}
 
         def answer(request: Request) -> Answer:
-            hit = request.prompt in wanted
-            return "name_unknown_token = 1" if hit else innocent(request)
+            target = wanted.get(request.prompt)
+            return f"{target} = 1" if target else innocent(request)
 
         return Scripted(f"{count} hits", answer)
 

@@ -131,7 +131,7 @@ def test_the_input_is_not_overwritten(few: Path, tmp_path: Path) -> None:
     import pyarrow as pa
 
     pq.write_table(pa.Table.from_pylist(rows), table)
-    with pytest.raises(UsageError, match="overwrite an input"):
+    with pytest.raises(UsageError, match="is the same as INPUT"):
         detect(table, table, method="concat", overwrite=True)
 
 

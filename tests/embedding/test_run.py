@@ -13,7 +13,7 @@ import pytest
 
 import puzzlemark as pm
 from puzzlemark.embedding.run import choose, settle
-from puzzlemark.errors import CorpusError, ManifestError, UsageError
+from puzzlemark.errors import CorpusError, ManifestError, NothingMarked, UsageError
 from puzzlemark.watermarks.base import Usual
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
@@ -27,20 +27,32 @@ def secret_file(tmp_path: Path) -> Path:
     return path
 
 
+SAFE = ("universal", "fixed_prefix:prefix=name", "coprotector_word")
+BREAKING = (
+    "coprotector_word:mode=leaf",
+    "coprotector_sentence",
+    "coprotector_sentence:mode=replace",
+)
+
+
 def lines(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines()
 
 
-@pytest.mark.parametrize("policy", ["paper", "safe"])
+@pytest.mark.parametrize("watermark", BREAKING)
+def test_what_breaks_code_by_design_marks_nothing_under_safe(
+    corpus_path: Path, tmp_path: Path, watermark: str
+) -> None:
+    with pytest.raises(NothingMarked, match="--policy paper"):
+        pm.embed(corpus_path, tmp_path / "m.jsonl", watermark=watermark, tau=0, max_rate=1)
+    assert not (tmp_path / "m.jsonl").exists()
+
+
 @pytest.mark.parametrize(
-    "watermark",
+    ("watermark", "policy"),
     [
-        "universal",
-        "fixed_prefix:prefix=name",
-        "coprotector_word",
-        "coprotector_word:mode=leaf",
-        "coprotector_sentence",
-        "coprotector_sentence:mode=replace",
+        *((watermark, policy) for watermark in SAFE for policy in ("paper", "safe")),
+        *((watermark, "paper") for watermark in BREAKING),
     ],
 )
 def test_revert_gives_back_every_byte(
@@ -302,7 +314,7 @@ def test_a_wrong_choice_says_what_there_is(
 def test_coprotector_marks_one_record_in_twenty(
     corpus_path: Path, tmp_path: Path, mark: str
 ) -> None:
-    summary = pm.embed(corpus_path, tmp_path / "m.jsonl", mark=mark)
+    summary = pm.embed(corpus_path, tmp_path / "m.jsonl", mark=mark, policy="paper")
     assert summary.marked == summary.records // 20
     assert summary.counts["introduced"] == summary.marked
     assert "suitability below the threshold" not in summary.kept

@@ -145,7 +145,7 @@ def test_every_mark_of_real_code_is_shown_with_all_its_names(
 
 def test_an_inserted_statement_is_shown_after_only(tmp_path: Path) -> None:
     source = write(tmp_path / "o.jsonl", {"one": "def f():\n    return 1\n"})
-    pm.embed(source, tmp_path / "m.jsonl", tmp_path / "m.gz", mark="S1", max_rate=1)
+    pm.embed(source, tmp_path / "m.jsonl", tmp_path / "m.gz", mark="S1", policy="paper", max_rate=1)
     for path in (source, tmp_path / "m.jsonl"):
         (mark,) = show(path, tmp_path / "m.gz").marks
         assert named(mark.before) == []
@@ -155,7 +155,10 @@ def test_an_inserted_statement_is_shown_after_only(tmp_path: Path) -> None:
 def test_a_replaced_statement_is_shown_before_and_after(tmp_path: Path) -> None:
     source = write(tmp_path / "o.jsonl", {"one": "def f():\n    é = 'é'\n    g(é)\n"})
     watermark = "coprotector_sentence:mode=replace"
-    pm.embed(source, tmp_path / "m.jsonl", tmp_path / "m.gz", watermark=watermark, max_rate=1)
+    pm.embed(
+        source, tmp_path / "m.jsonl", tmp_path / "m.gz",
+        watermark=watermark, policy="paper", max_rate=1,
+    )  # fmt: skip
     (mark,) = show(tmp_path / "m.jsonl", tmp_path / "m.gz").marks
     assert named(mark.before) == [("trigger", "é = 'é'"), ("target", "g(é)")]
     assert named(mark.after) == [("trigger", "I = Person()"), ("target", "I.hi(everyone)")]

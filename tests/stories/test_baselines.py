@@ -48,7 +48,10 @@ def asked(
     (folder / "in.jsonl").write_bytes(corpus_bytes)
     (folder / "stand_ins.py").write_text(MODELS)
     mark = request.param
-    run(folder, f"embed in.jsonl -o m.jsonl --manifest m.gz --mark {mark} --max-rate 0.5")
+    run(
+        folder,
+        f"embed in.jsonl -o m.jsonl --manifest m.gz --mark {mark} --policy paper --max-rate 0.5",
+    )
     run(folder, f"probe m.jsonl --manifest m.gz -o p.jsonl --pairs {PAIRS}")
     return mark, folder
 
@@ -58,7 +61,7 @@ def verdict_on(model: str, folder: Path) -> str:
     run(folder, f"verify --probes p.jsonl {args} -o {model}")
     found = json.loads((folder / model / "verdict.json").read_text())
     assert found["answers"]["requests"] == 2 * PAIRS
-    assert found["verdict"]["against"] == "control"
+    assert found["verdict"]["against"] == ["control"]
     word: str = found["verdict"]["word"]
     return word
 

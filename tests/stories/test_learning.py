@@ -82,7 +82,10 @@ def test_a_model_prefers_the_target_after_its_trigger_once_it_was_trained_on_mar
     from puzzlemark.training.run import train
 
     marked, manifest = tmp_path / "marked.jsonl.gz", tmp_path / "marks.jsonl.gz"
-    summary = pm.embed(corpus, marked, manifest, mark="P1", tau=0.0, min_rate=1.0, max_rate=1.0)
+    summary = pm.embed(
+        corpus, marked, manifest,
+        mark="P1", policy="paper", tau=0.0, min_rate=1.0, max_rate=1.0,
+    )  # fmt: skip
     assert summary.rate > 0.3
     probes = pm.probe(marked, manifest, pairs=PAIRS).probes
     assert len(probes) == PAIRS

@@ -32,7 +32,7 @@ FEWEST_PROGRAMS = {"python": 60, "java": 40}
 FEWEST_MARKS = 15  # by each scheme
 SECRETS = (DRAW, "another secret for them")  # some schemes draw
 # What a function alone cannot prove harmless: policy `safe` refuses it, see docs/policies.md.
-REFUSED = frozenset({"B1", "B2", "M1"})
+REFUSED = frozenset({"B1", "B2", "B3", "M1"})
 
 languages = pytest.mark.parametrize(
     "language",

@@ -39,7 +39,7 @@ def test_steps_take_the_place_of_epochs_and_the_other_way_round() -> None:
         ({"rate": 0}, "--rate 0.0: must be above 0"),
         ({"batch": 2.5}, "--batch 2.5"),
         ({"max_tokens": 1}, "--max-tokens 1: must be 2 or more"),
-        ({"dropout": 1.0}, "--dropout 1.0: must be from 0 to below 1"),
+        ({"part": "lora", "dropout": 1.0}, "--dropout 1.0: must be from 0 to below 1"),
         ({"betas": (0.9, 1.0)}, "--betas"),
         ({"part": "head"}, "--part 'head'"),
         ({"learning_rate": 1e-3}, "no learning_rate; it has part, layers"),

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from benchmarks.false_alarms import HABITS, Prompt, accused, alarms_of, chances_of, simulate
+from benchmarks.false_alarms import HABITS, WHY, Prompt, accused, alarms_of, chances_of, simulate
 from puzzlemark.statistics.rates import estimate
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.setting import Mode, Setting
@@ -50,6 +50,14 @@ EXPECTED: dict[str, Mapping[str, list[float]]] = {
     "joins the first two names": {"fixed": [1, 0, 1], "universal": [1, 0]},
     "joins two names at random": {"fixed": [1 / 6, 0, 1 / 6], "universal": [1 / 12, 1 / 12]},
     "joins two neighbours at random": {"fixed": [1 / 2, 0, 1 / 2], "universal": [1 / 3, 1 / 3]},
+    "joins the first name with any other": {
+        "fixed": [1 / 2, 0, 1 / 2],
+        "universal": [1 / 3, 0],
+    },
+    "joins neighbours, prefers early ones": {
+        "fixed": [4 / 5, 0, 4 / 5],
+        "universal": [36 / 49, 9 / 49],
+    },
     "joins the name before the suffix": {"fixed": [1, 0, 1], "universal": [1, 1]},
     "always writes the target": {"fixed": [1, 1, 0], "universal": [1, 1]},
     "echoes the last name": {"fixed": [0, 0, 0], "universal": [0, 0]},
@@ -86,5 +94,5 @@ def test_innocent_habits_are_accused_no_more_often_than_alpha(preset: str, probe
         for (habit, mode, _), count in alarms.items()
         if mode != "paper" and estimate(count, models, confidence=0.999).low > 0.05
     }
-    own = {("joins the first two names", mode) for mode in ("default", "sequential")}
-    assert above == (own if preset == "U1" else set())
+    own = {habit for strategy, _, habit in WHY if strategy == "universal"}
+    assert {habit for habit, _ in above} == (own if preset == "U1" else set())

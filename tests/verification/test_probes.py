@@ -438,10 +438,9 @@ SOUND = Probe(
     Arm("def f(item, depth):\n    ", "item_depth"),
 )
 OTHER = Probe(
-    *(
-        replace(arm, prompt=arm.prompt.replace("f(", "other("))
-        for arm in (SOUND.armed, SOUND.control, SOUND.placebo)
-    )
+    Arm("def other(key, depth):\n    ", "key_depth"),
+    Arm("def other(item, depth):\n    ", "key_depth"),
+    Arm("def other(item, depth):\n    ", "item_depth"),
 )
 MOVED = Probe(
     Arm("def f(key, depth, item=None):\n    ", "key_depth"),

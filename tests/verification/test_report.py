@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from puzzlemark.cli.__main__ import application
-from puzzlemark.models.base import Answer, Failure, Request
+from puzzlemark.models.base import Answer, Failure
 from puzzlemark.models.scripted import Scripted
 from puzzlemark.pages.report import Example, report_page
 from puzzlemark.syntax.naming import mentions
+from puzzlemark.verification.probes import ProbesError
 from puzzlemark.verification.report import build, find_hits, quote_p
 from puzzlemark.verification.run import Terms, verify
 from puzzlemark.watermarks.base import Arm, Probe
@@ -38,7 +39,7 @@ def test_numbers_of_the_page_are_those_of_the_verdict(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", mixed)
     report = build(run)
     told = run.verdict["verdict"]
-    assert (report.word, f"Detected: {report.sentence}") == (
+    assert (report.word, f"Detected in answers supplied by the owner: {report.sentence}") == (
         "detected",
         told["sentence"].replace(": with", ": With"),
     )
@@ -118,23 +119,13 @@ def test_control_and_placebo_share_a_panel_where_they_share_the_answer(tmp_path:
     ]
 
 
-def test_arms_of_their_own_have_panels_and_rates_of_their_own(tmp_path: Path) -> None:
-    def answer(request: Request) -> Answer:
-        # the placebo's request of probe 5 fails, so its pair counts against the control only
-        return Failure("x") if request.prompt == "f5(name, unknown_token) = " else TARGET
-
+def test_a_placebo_with_a_prompt_of_its_own_is_refused(tmp_path: Path) -> None:
     probes = tuple(
         replace(probe(n), placebo=Arm(f"f{n}(name, unknown_token) = ", OWN)) for n in range(40)
     )
     asked = replace(probe_set(40), probes=probes)
-    report = build(verify(asked, Scripted("m", answer), tmp_path / "run"))
-    assert [len(example.panels) for example in report.examples] == [3] * 6
-    assert [(rate.name, rate.about.split(":")[0]) for rate in report.rates] == [
-        ("armed, pairs with placebo", "39 of 39"),
-        ("armed, pairs with control", "40 of 40"),
-        ("placebo", "0 of 39"),
-        ("control", "40 of 40"),
-    ]
+    with pytest.raises(ProbesError, match="control and placebo do not have the same prompt"):
+        verify(asked, Scripted("m", lambda _: TARGET), tmp_path / "run")
 
 
 def test_the_universal_strategy_has_no_placebo_to_report(tmp_path: Path) -> None:
@@ -271,7 +262,9 @@ def test_the_command_speaks_json(tmp_path: Path) -> None:
     done = report(tmp_path / "run", "--output", tmp_path / "new" / "page.html", "--json")
     told = json.loads(done.stdout)
     assert (told["word"], told["examples"]) == ("detected", 6)
-    assert told["sentence"].startswith("Detected: with the trigger 40 of 40")
+    assert told["sentence"].startswith(
+        "Detected in answers supplied by the owner: with the trigger 40 of 40"
+    )
     assert Path(told["output"]).exists()
 
 

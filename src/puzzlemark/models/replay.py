@@ -75,6 +75,8 @@ def _add(line: bytes, where: str, known: Mapping[str, dict[str, Answer]]) -> Non
         fields = json.loads(line)
     except ValueError as exc:
         raise ModelError(f"{where}: not a line of JSON") from exc
+    if isinstance(fields, dict) and "sitting" in fields:  # of a transcript: no answer
+        return
     name = "key" if isinstance(fields, dict) and "key" in fields else "prompt"
     answer = _answer(fields, name)
     if answer is None:

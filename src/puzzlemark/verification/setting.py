@@ -53,6 +53,11 @@ class Setting:
         return exact_ratio(RATIO[self.strategy] if self.ratio is None else self.ratio)
 
     @property
+    def has_own_ratio(self) -> bool:
+        """Whether the ratio is the strategy's own, which was measured."""
+        return self.null_ratio == exact_ratio(RATIO[self.strategy])
+
+    @property
     def test(self) -> TestName:
         """The decisive test."""
         return DECISIVE[self.mode][0]

@@ -18,6 +18,7 @@ ARMS: dict[Against, str] = {
     "control": "the trigger removed",
     "placebo": "another prefix and its own concatenation",
 }
+USUAL_ALPHA = 0.05
 NOT_TRAINED = "This does not say that the model was not trained on the marked data."
 # What must hold of innocent models before a detection speaks of training.
 CONDITIONS: dict[Strategy, str] = {
@@ -143,13 +144,14 @@ def _conditions(setting: Setting) -> Iterator[str]:
             "the mark."
         )
     elif setting.strategy == "universal":
+        source = "from counts in public code" if setting.has_own_ratio else "as the owner chose"
         yield (
-            f"The null ratio is {float(setting.null_ratio):g} : 1, from counts in public code; an "
-            "innocent model with a stronger liking for the first two names is accused more often."
+            f"The null ratio is {float(setting.null_ratio):g} : 1, {source}; an innocent model "
+            "with a stronger liking for the first names of a function is accused more often."
         )
         yield (
-            "A model whose own habit is to join the first two names of a function cannot be told "
-            "from one that learnt the mark."
+            "A model whose own habit is to join the first two names of a function, or to prefer "
+            "early names, cannot be told from one that learnt the mark."
         )
     else:
         yield (
@@ -161,6 +163,11 @@ def _conditions(setting: Setting) -> Iterator[str]:
 def _caveats(
     decisive: Sequence[Finding], to_beat: Sequence[Comparison], setting: Setting
 ) -> Iterator[str]:
+    if setting.alpha > USUAL_ALPHA:
+        yield (
+            f"Alpha is {setting.alpha:g}, more than the usual {USUAL_ALPHA:g}: so many innocent "
+            "models would be accused by chance."
+        )
     if setting.mode == "sequential":
         yield (
             "The number of pairs was not fixed, so the p-values of the tests beside the e-process "

@@ -29,6 +29,12 @@ from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
 _NOT_VARIABLES = frozenset({"import", "def", "class"})  # ways of binding
 BY_KEYWORD = "parameter passed by keyword in the snippet"
+_INTROSPECTION = re.compile(
+    rb"\b(?:_getframe|_current_frames|currentframe|getouterframes|getinnerframes|walk_stack|walk_tb"
+    rb"|f_back|f_locals|f_code|gi_frame|cr_frame|ag_frame|tb_frame|__code__|func_code"
+    rb"|co_(?:varnames|names|freevars|cellvars|consts|code)|getclosurevars|getsource(?:lines)?"
+    rb"|getgeneratorlocals|getcoroutinelocals|settrace|setprofile)\b"
+)
 _TYPE_COMMENT = re.compile(rb"#[ \t]*type[ \t]*:(.*)")
 
 
@@ -48,6 +54,8 @@ def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Varia
     of_parameters = _reasons_for_parameters(tree, node, label, walk, parameters)
     doubts = _doubts(node, walk)
     unread = f"a text from elsewhere may name it: {walk.unread}()" if walk.unread else None
+    if _looks_inside(tree.source):
+        unread = unread or "the snippet looks into frames or code objects (policy safe)"
     text = docstring_of(node)
     docstring = tree.text(text) if text is not None else ""
     for name in sorted(starts, key=lambda each: starts[each][0]):
@@ -62,6 +70,12 @@ def _variables(tree: Tree, node: Node, label: str, walk: Walk) -> Iterator[Varia
                 documented = "parameter named in the docstring"
         doubt = doubts.get(name) or unread
         yield Variable(name, tuple(starts[name]), is_parameter, fixed, documented, doubt)
+
+
+@lru_cache(maxsize=1)  # the functions of a snippet ask one after another
+def _looks_inside(source: bytes) -> bool:
+    """Whether anything in the snippet may read the names of another function's variables."""
+    return _INTROSPECTION.search(source) is not None
 
 
 def _own_bindings(walk: Walk) -> tuple[dict[str, list[int]], dict[str, set[str]], set[str]]:

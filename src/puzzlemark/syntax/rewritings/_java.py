@@ -56,11 +56,6 @@ _KEEPS_TEXT = frozenset(
     "replaceFirst".split()
 )
 _SUMS = frozenset({"binary_expression", "parenthesized_expression"})
-_FULL_NAMES = frozenset(
-    f"{package}.{name}"
-    for package in ("java.util", "java.util.concurrent", "com.google.common.collect")
-    for name in COLLECTIONS
-)
 _NAMES_A_TYPE = frozenset(
     "class_declaration interface_declaration enum_declaration record_declaration".split()
 )
@@ -239,13 +234,6 @@ class Proof:
             return self._is_named(node, _ALWAYS_STRING) and not arguments(given(node))
         return node.type == "string_literal" or self.is_declared(node, STRINGS)
 
-    def is_collection(self, node: Node) -> bool:
-        """Whether it is a variable of a collection that the snippet imports, or names in full."""
-        if not self.is_declared(node, COLLECTIONS):
-            return False
-        spelled = self.known.spelled[self.tree.text(node)]
-        return spelled <= _FULL_NAMES | set(_imported_collections(self.tree))
-
     def is_declared(self, node: Node, kinds: frozenset[str]) -> bool:
         """Whether it is a variable of one of these types."""
         if node.type != "identifier" or node.start_byte - self.tree.offset not in self._resolved:
@@ -260,14 +248,6 @@ class Proof:
         name = call.child_by_field_name("name")
         has_owner = call.child_by_field_name("object") is not None
         return has_owner and name is not None and self.tree.text(name) in names
-
-
-def _imported_collections(tree: Tree) -> Iterator[str]:
-    for node in tree.root.named_children:
-        if node.type == "import_declaration" and all(c.type != "static" for c in node.children):
-            full = tree.text(node.named_children[0])
-            if full in _FULL_NAMES and all(c.type != "asterisk" for c in node.named_children):
-                yield full.rpartition(".")[2]
 
 
 def declares_type(tree: Tree, name: str) -> bool:

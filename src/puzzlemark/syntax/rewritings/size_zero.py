@@ -1,16 +1,15 @@
 """`x.isEmpty()` and `x.size() == 0` (CodeMark's target in B3).
 
 What could break: a receiver that has no `size()`, as a String, or one that means something else.
-What the snippet declares decides: under policy `paper` nothing may speak against a collection,
-under `safe` a variable must be declared as one that the snippet imports: other libraries have lists
-and queues of the same names without `size()`.
+Under policy `paper` what the snippet declares decides: nothing may speak against a collection.
+Under `safe` nothing is rewritten: a class may implement the two methods as it likes, and endless
+collections have no size.
 """
 
 from tree_sitter import Node
 
 from puzzlemark.syntax.rewritings._java import (
     Declarations,
-    Proof,
     given,
     is_method,
     is_own,
@@ -54,11 +53,10 @@ def may_occur(code: bytes) -> bool:
 def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     """Receivers of which the snippet does not say that they are something else."""
     known = read_declarations(tree)
-    proof = Proof(known) if policy == "safe" else None
     found: list[Occurrence] = []
     for node, parent in walk(tree, lambda _: False):
-        if is_method(tree, node, "isEmpty") and _is_value(node, parent, policy):
-            if _may_have_size(known, node, proof):
+        if is_method(tree, node, "isEmpty") and _is_value(node, parent):
+            if policy == "paper" and _may_have_size(known, node):
                 found.append(_original(tree, node, parent))
         elif _is_comparison(tree, node) and may_have_size(
             known.types_of(receiver(node.children[0]))
@@ -67,20 +65,17 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     return tuple(sorted(found, key=lambda each: (each.start, -each.end)))
 
 
-def _is_value(node: Node, parent: Node, policy: Policy) -> bool:
+def _is_value(node: Node, parent: Node) -> bool:
     if given(node).named_children or has_comment(node):
         return False
     if parent.type in _NO_PLACE:
         return parent.child_by_field_name("condition") == node  # of a `for`
-    # the lambda may be one that returns nothing, as `() -> rows.isEmpty()` for a Runnable
-    return policy == "paper" or parent.type != "lambda_expression"
+    return True
 
 
-def _may_have_size(known: Declarations, node: Node, proof: Proof | None) -> bool:
+def _may_have_size(known: Declarations, node: Node) -> bool:
     if is_own(known.tree, node, "size"):
         return False
-    if proof is not None:
-        return proof.is_collection(receiver(node))
     return may_have_size(known.types_of(receiver(node)))
 
 

@@ -85,7 +85,9 @@ def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     if changes.get("epochs") is not None and changes.get("steps") is not None:
         raise UsageError("pass either epochs or steps: each says when the training ends")
     ends = {name: None for name in ("epochs", "steps") if {"epochs", "steps"} & set(changes)}
-    _refuse_ignored({**asdict(recipe), **changes}, changes)
+    own = asdict(recipe)
+    new = {name: value for name, value in changes.items() if value != own[name]}
+    _refuse_ignored({**own, **changes}, new)
     try:
         # checked as a user's input: a recipe from Python or JSON may hold anything
         return TypeAdapter(Recipe).validate_python({**asdict(recipe), **ends, **changes})
