@@ -26,7 +26,9 @@ class Marked:
 
     def embed(self, **options: Any) -> "Marked":
         rates = {"tau": 0.0, "min_rate": 0.05, "max_rate": 0.1, **options}
-        pm.embed(self.original, self.marked, self.manifest, mark="U1", overwrite=True, **rates)
+        self.summary = pm.embed(
+            self.original, self.marked, self.manifest, mark="U1", overwrite=True, **rates
+        )
         return self
 
     def audit(self) -> dict[str, str]:

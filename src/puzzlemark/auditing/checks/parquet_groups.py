@@ -34,7 +34,5 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         told = f"{different:,} of {files:,} files have row groups of other sizes than before"
         yield Observation("tells", told, numbers)
     else:
-        yield Observation(
-            "ok", f"the row groups of {files:,} files are as large as before", numbers
-        )
+        yield Observation("ok", f"row groups are as large as before ({files:,} files)", numbers)
     yield compare_touching(evidence, boundaries, "row group's end")

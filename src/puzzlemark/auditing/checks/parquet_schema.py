@@ -27,7 +27,7 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         told = f"{len(problems):,} of {files:,} files differ, the first {problems[0]}"
         yield Observation("tells", told, {"files": files, "different": len(problems)})
     else:
-        yield Observation("ok", f"schema and footer notes of {files:,} files are as before")
+        yield Observation("ok", f"schema and footer notes are as before ({files:,} files)")
 
 
 def _notes(file: Any) -> dict[bytes, bytes]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from puzzlemark.auditing.checks.base import Evidence, Observation, View, not_applicable
-from puzzlemark.corpora.base import infer
 
 ABOUT = "bytes that follow from the values"
 VIEW: View = "marked"
@@ -16,13 +15,12 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
     marked = evidence.marked
     with tempfile.TemporaryDirectory(prefix="puzzlemark-audit-") as name:
         again = Path(name, marked.path.name if marked.layout.kind == "file" else "again")
-        written = marked.rewrite(again, {}, infer(marked))
+        written = marked.rewrite(again, {}, evidence.setting.derivations)
     same = sum(shard.input_sha256 == shard.output_sha256 for shard in written.shards)
     numbers = {"files": len(written.shards), "same": same}
     if same == len(written.shards):
-        yield Observation(
-            "ok", f"written again without the marks in mind, {same:,} files are the same", numbers
-        )
+        told = f"written again without the marks in mind, the bytes are the same ({same:,} files)"
+        yield Observation("ok", told, numbers)
     else:
         other = len(written.shards) - same
         yield not_applicable(
