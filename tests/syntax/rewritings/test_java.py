@@ -120,7 +120,9 @@ def test_a_program_prints_the_same_before_and_after(tmp_path: Path) -> None:
     assert len(set(expected.splitlines())) > 30
     for policy in POLICIES:
         after = rewrite(before, policy)
-        for piece in ("null != ", ".size() == 0", "new String(", ", 0)"):
+        # under `safe` no collection is asked for its size
+        sizes = (".size() == 0",) if policy == "paper" else ()
+        for piece in ("null != ", *sizes, "new String(", ", 0)"):
             assert after.count(piece) > before.count(piece) + 3, (policy, piece)
         printed = run(after, tmp_path / policy)
         if policy == "paper":  # one literal became another object, and the program asks for it
