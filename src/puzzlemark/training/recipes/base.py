@@ -86,7 +86,9 @@ def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
         raise UsageError("pass either epochs or steps: each says when the training ends")
     ends = {name: None for name in ("epochs", "steps") if {"epochs", "steps"} & set(changes)}
     own = asdict(recipe)
-    new = {name: value for name, value in changes.items() if value != own[name]}
+    # JSON knows no tuples: a list with the same items is no change
+    given = {n: tuple(v) if isinstance(v, list) else v for n, v in changes.items()}
+    new = {name: value for name, value in given.items() if value != own[name]}
     _refuse_ignored({**own, **changes}, new)
     try:
         # checked as a user's input: a recipe from Python or JSON may hold anything
