@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
         min_rate=1,
         max_rate=1,
     )
-    probes = pm.probe(place / "m.jsonl", place / "marks.jsonl.gz", pairs=4)
+    probes = pm.probe(place / "m.jsonl", place / "marks.jsonl.gz", pairs=4, paper=True)
     save_probes(probes, place / "probes.jsonl")
     return place
 
@@ -86,7 +86,7 @@ def test_every_command_prints_hostile_names_and_code_harmlessly(
     out = tmp_path / f"{HOSTILE}-out"
     out.mkdir(parents=True)
     calls: dict[str, tuple[str | Path, ...]] = {
-        "embed": (folder / "o.jsonl", "-o", out / "m.jsonl", *every),
+        "embed": (folder / "o.jsonl", "-o", out / "m.jsonl", "--policy", "paper", *every),
         "revert": (folder / "m.jsonl", *manifest, "--output", out / "o.jsonl"),
         "show": (folder / "m.jsonl", *manifest),
         "score": (folder / "m.jsonl", "-o", out / "s.parquet", "--workers", "1"),

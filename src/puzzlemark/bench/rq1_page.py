@@ -83,7 +83,10 @@ def page(records: Path) -> str:
         if rows := load_rows(folder):
             parts += section(_budget(folder), rows)
     explained = records / "explained.md"  # what a person reads in the tables
-    return "\n".join([*parts, explained.read_text()] if explained.exists() else parts)
+    if explained.exists():
+        # its links lead from the records' folder, those of the page from the folder above
+        parts.append(explained.read_text().replace("](../../", "](../"))
+    return "\n".join(parts)
 
 
 def _budget(folder: Path) -> dict[str, Any]:
