@@ -104,8 +104,8 @@ def run_detect(method: str, path: Path, options: argparse.Namespace) -> Cost:
     command += ["--workers", str(options.workers)]
     command += [word for pair in options.set for word in ("--set", pair)]
     before, start = os.times(), time.perf_counter()
-    told = path.with_suffix(".json")
-    with told.open("wb") as stream:
+    record = path.with_suffix(".json")
+    with record.open("wb") as stream:
         process = subprocess.Popen(command, stdout=stream)
     peak = 0
     while process.poll() is None:
@@ -116,7 +116,7 @@ def run_detect(method: str, path: Path, options: argparse.Namespace) -> Cost:
         sys.exit(f"detect failed with {process.returncode}")
     processor = after.children_user + after.children_system
     processor -= before.children_user + before.children_system
-    return Cost(int(path.stem), seconds, processor, peak, orjson.loads(told.read_bytes())["rate"])
+    return Cost(int(path.stem), seconds, processor, peak, orjson.loads(record.read_bytes())["rate"])
 
 
 def exponent(costs: list[Cost], measure: str) -> float:

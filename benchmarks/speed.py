@@ -15,7 +15,7 @@ from pathlib import Path
 
 import puzzlemark as pm
 from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.embedding.survey import Look, parse_entry, survey
+from puzzlemark.embedding.survey import Wanted, parse_entry, survey
 from puzzlemark.engines.base import available_cores, make
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.features.measure import DEFAULT, measure
@@ -113,7 +113,7 @@ def wall(run: Callable[[Path], object]) -> float:
 
 def survey_once(corpus: Corpus, workers: int) -> None:
     with closing(make(workers)) as engine:
-        survey(corpus, Look(features=DEFAULT), engine)
+        survey(corpus, Wanted(features=DEFAULT), engine)
 
 
 def embed_once(corpus: Corpus, options: argparse.Namespace, place: Path, watermark: str) -> None:

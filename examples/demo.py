@@ -137,8 +137,10 @@ def train_model(base: Path) -> Path:
             watch=tell,
         )
     result, times = trained.record["result"], trained.record["times"]
-    told = "was done before" if trained.was_there else f"took {times['seconds'] / 60:.1f} minutes"
-    say(f"{result['tokens']:,} tokens; {told}")
+    message = (
+        "was done before" if trained.was_there else f"took {times['seconds'] / 60:.1f} minutes"
+    )
+    say(f"{result['tokens']:,} tokens; {message}")
     say(f"loss {result['first_loss']:.2f} at first, {result['final_loss']:.2f} at last")
     say(f"-> {trained.folder}")
     return trained.folder

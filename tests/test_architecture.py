@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "puzzlemark"
-GROUND = {"snippet", "errors", "plugins", "provenance", "files", "staging"}
+GROUND = {"snippet", "errors", "plugins", "provenance", "progress", "files", "staging"}
 FORBIDDEN_NAMES = {"utils", "util", "common", "core", "helpers", "misc"}
 
 

@@ -129,7 +129,7 @@ def test_a_watermark_is_its_configuration(name: str) -> None:
     assert pickle.loads(pickle.dumps(watermark)) == watermark  # noqa: S301
     assert hash(watermark) == hash(from_settings(watermark.name, to_settings(watermark)))
     assert watermark.strategy in FAIR
-    assert 0 <= watermark.usual.min_rate <= watermark.usual.max_rate <= 1
+    assert 0 <= watermark.defaults.min_rate <= watermark.defaults.max_rate <= 1
 
 
 @every_policy

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.detectors._states import Encoding
-from puzzlemark.detectors.base import Detector, Suspicion, no_progress
+from puzzlemark.detectors.base import Detector, Suspicion
 from puzzlemark.engines.base import make
 from puzzlemark.models.encoders.base import Vectors
+from puzzlemark.progress import no_progress
 
 
 @dataclass(slots=True)

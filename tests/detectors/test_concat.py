@@ -14,11 +14,12 @@ import puzzlemark as pm
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._concat_audit import audit, exact_order_z, exact_z
 from puzzlemark.detectors._concat_joins import Join, Tally, find_joins
-from puzzlemark.detectors.base import Suspicion, no_progress
+from puzzlemark.detectors.base import Suspicion
 from puzzlemark.detectors.concat import Concat
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
 from puzzlemark.languages.base import Convention
+from puzzlemark.progress import no_progress
 from puzzlemark.syntax.naming import concatenate
 
 

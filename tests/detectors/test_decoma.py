@@ -13,10 +13,11 @@ from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.detectors._decoma_abstraction import Abstraction, abstract
 from puzzlemark.detectors._decoma_counting import KINDS, Channel, Limits, _z_scores, outlier_pairs
 from puzzlemark.detectors._decoma_matching import Matcher, Pair
-from puzzlemark.detectors.base import Suspicion, no_progress, sampled_rows
+from puzzlemark.detectors.base import Suspicion, sampled_rows
 from puzzlemark.detectors.decoma import DeCoMa, code_of, counted_expressions
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
+from puzzlemark.progress import no_progress
 from puzzlemark.snippet import Snippet
 from tests.detectors import slow_decoma
 

@@ -11,11 +11,12 @@ import pytest
 
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.detectors._pieces import train_pieces
-from puzzlemark.detectors.base import Suspicion, load_detector, no_progress
+from puzzlemark.detectors.base import Suspicion, load_detector
 from puzzlemark.detectors.killbadcode import KillBadCode
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.plugins import names
+from puzzlemark.progress import no_progress
 
 Functions = list[tuple[str, str]]
 MARKED = range(0, 300, 20)  # 5 %

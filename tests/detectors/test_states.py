@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors import _states
 from puzzlemark.detectors._states import CHUNK, Axes, Encoding, collect
-from puzzlemark.detectors.base import load_detector, no_progress
+from puzzlemark.detectors.base import load_detector
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.models.base import ModelError
+from puzzlemark.progress import no_progress
 from tests.detectors.table_encoder import TableEncoder, numbered, write_corpus
 
 

@@ -20,7 +20,7 @@ from puzzlemark.embedding.plan import (
     in_order,
     plan,
 )
-from puzzlemark.embedding.survey import Look, survey
+from puzzlemark.embedding.survey import Wanted, survey
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet
@@ -39,7 +39,7 @@ def run(path: Path, settings: Settings, key: bytes | None = KEY) -> Plan:
 
 
 def selection_of(path: Path, *, tau: float) -> Selection:
-    return select(survey(open_corpus(path), Look(), Serial()).table, tau=tau)
+    return select(survey(open_corpus(path), Wanted(), Serial()).table, tau=tau)
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import puzzlemark as pm
-from puzzlemark.embedding.run import choose, settle
+from puzzlemark.embedding.run import choose, choose_rates
 from puzzlemark.errors import CorpusError, ManifestError, NothingMarked, UsageError
-from puzzlemark.watermarks.base import Usual
+from puzzlemark.watermarks.base import Defaults
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
 
@@ -359,4 +359,4 @@ def test_draws_depend_on_the_secret_and_not_on_the_workers(
 def test_a_rate_that_was_asked_for_moves_the_usual_other_one(
     asked: tuple[float | None, ...], settled: tuple[float, ...]
 ) -> None:
-    assert settle(Usual(), *asked) == settled
+    assert choose_rates(Defaults(), *asked) == settled

@@ -8,7 +8,7 @@ import pytest
 
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.digest import corpus_digest
-from puzzlemark.embedding.survey import Look, survey
+from puzzlemark.embedding.survey import Wanted, survey
 from puzzlemark.engines.base import make
 from puzzlemark.engines.serial import Serial
 from puzzlemark.features.measure import measure
@@ -22,7 +22,7 @@ KEY = bytes(range(32))
 def test_every_snippet_is_measured(
     corpus_path: Path, stdlib_functions: list[tuple[str, str]]
 ) -> None:
-    seen = survey(open_corpus(corpus_path), Look(), Serial())
+    seen = survey(open_corpus(corpus_path), Wanted(), Serial())
     expected = [measure(parse(Snippet(id_, code, "python"))) for id_, code in stdlib_functions]
     assert [tuple(row) for row in seen.table.values.tolist()] == expected
     assert seen.table.measured.all()
@@ -31,7 +31,7 @@ def test_every_snippet_is_measured(
 
 def test_the_digests_are_those_of_the_corpus(corpus_path: Path) -> None:
     corpus = open_corpus(corpus_path)
-    seen = survey(corpus, Look(), Serial())
+    seen = survey(corpus, Wanted(), Serial())
     assert corpus_digest(seen.digests.tobytes()) == corpus.digest()
 
 
@@ -40,7 +40,7 @@ def test_the_prefix_is_looked_for_as_a_word(
 ) -> None:
     import re
 
-    seen = survey(open_corpus(corpus_path), Look(FixedPrefix("name")), Serial())
+    seen = survey(open_corpus(corpus_path), Wanted(FixedPrefix("name")), Serial())
     expected = [bool(re.search(r"\bname\b", code)) for _, code in stdlib_functions]
     assert seen.may_occur.tolist() == expected
     assert 0 < sum(expected) < len(expected)
@@ -48,7 +48,7 @@ def test_the_prefix_is_looked_for_as_a_word(
 
 def test_the_secret_order_is_by_id_and_spread_out(corpus_path: Path) -> None:
     corpus = open_corpus(corpus_path)
-    one, other = (survey(corpus, Look(order_key=key), Serial()).order for key in (KEY, bytes(32)))
+    one, other = (survey(corpus, Wanted(order_key=key), Serial()).order for key in (KEY, bytes(32)))
     assert len(set(one.tolist())) == len(one)
     assert one.tolist() != other.tolist()
     half = np.argsort(one)[: len(one) // 2]
@@ -58,7 +58,7 @@ def test_the_secret_order_is_by_id_and_spread_out(corpus_path: Path) -> None:
 def test_workers_see_the_same(corpus_path: Path) -> None:
     corpus = open_corpus(corpus_path)
     engine = make(2)
-    one, two = (survey(corpus, Look(order_key=KEY), each) for each in (Serial(), engine))
+    one, two = (survey(corpus, Wanted(order_key=KEY), each) for each in (Serial(), engine))
     engine.close()
     assert one.table.values.tolist() == two.table.values.tolist()
     assert one.order.tolist() == two.order.tolist()
@@ -80,6 +80,6 @@ def test_what_cannot_be_measured_is_counted_with_its_reason(
 ) -> None:
     path = tmp_path / "one.jsonl"
     path.write_bytes(orjson.dumps({"id": "1", "language": "python", **record}))
-    seen = survey(open_corpus(path), Look(language="python"), Serial())
+    seen = survey(open_corpus(path), Wanted(language="python"), Serial())
     assert seen.unmeasured == {reason: 1}
     assert not seen.table.measured.any()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from puzzlemark.harvesting.functions import FIELDS, Crop, Origin, Wanted, reap
+from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Wanted, collect
 
 PYTHON = '''\
 """A module."""
@@ -75,15 +75,15 @@ public class Shelf<T> {
 """
 
 
-def reaped(text: str | bytes, language: str, **options: Any) -> Crop:
-    crop = Crop()
+def reaped(text: str | bytes, language: str, **options: Any) -> Collected:
+    collected = Collected()
     content = text.encode() if isinstance(text, str) else text
-    reap("a/b.src", content, Wanted(language, **options), Origin("shelf", "c0ffee"), crop)
-    return crop
+    collect("a/b.src", content, Wanted(language, **options), Origin("shelf", "c0ffee"), collected)
+    return collected
 
 
-def by_name(crop: Crop) -> dict[str, dict[str, Any]]:
-    return {record["func_name"]: record for record in crop.records}
+def by_name(collected: Collected) -> dict[str, dict[str, Any]]:
+    return {record["func_name"]: record for record in collected.records}
 
 
 def test_python_functions_are_qualified_by_their_classes_and_in_order() -> None:
@@ -173,15 +173,15 @@ def test_a_file_that_is_one_bare_method_has_no_class_in_its_name() -> None:
 
 
 def test_functions_below_the_wanted_length_are_counted() -> None:
-    crop = reaped(PYTHON, "python", min_lines=3)
-    assert list(by_name(crop)) == ["Shelf.size", "outer"]
-    assert crop.skipped_functions == {"fewer than 3 lines": 2}
+    collected = reaped(PYTHON, "python", min_lines=3)
+    assert list(by_name(collected)) == ["Shelf.size", "outer"]
+    assert collected.skipped_functions == {"fewer than 3 lines": 2}
 
 
 def test_documented_only_leaves_out_the_others() -> None:
-    crop = reaped(PYTHON, "python", documented_only=True)
-    assert list(by_name(crop)) == ["Shelf.size", "only_here"]
-    assert crop.skipped_functions == {"no documentation": 2}
+    collected = reaped(PYTHON, "python", documented_only=True)
+    assert list(by_name(collected)) == ["Shelf.size", "only_here"]
+    assert collected.skipped_functions == {"no documentation": 2}
 
 
 def test_a_cookie_decides_the_encoding() -> None:
@@ -219,17 +219,17 @@ def test_line_endings_stay_as_they_are() -> None:
 def test_a_file_that_cannot_be_used_is_counted_with_its_reason(
     content: bytes, language: str, reason: str
 ) -> None:
-    crop = reaped(content, language)
-    assert crop.records == []
-    assert crop.skipped_files == {reason: 1}
+    collected = reaped(content, language)
+    assert collected.records == []
+    assert collected.skipped_files == {reason: 1}
 
 
 def test_a_huge_line_and_deep_nesting_are_no_problem() -> None:
     wide = "def f():\n    return [" + "1, " * 100_000 + "]\n"
     deep = "def g():\n    return " + "(" * 500 + "1" + ")" * 500 + "\n"
-    crop = reaped(wide + deep, "python")
-    assert len(by_name(crop)["f"]["code_tokens"]) == 200_000 + 8
-    assert len(by_name(crop)["g"]["code_tokens"]) == 6 + 1001
+    collected = reaped(wide + deep, "python")
+    assert len(by_name(collected)["f"]["code_tokens"]) == 200_000 + 8
+    assert len(by_name(collected)["g"]["code_tokens"]) == 6 + 1001
 
 
 @pytest.mark.parametrize("module", ["argparse", "ast", "mailbox", "typing", "zipfile"])

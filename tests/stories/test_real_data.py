@@ -37,9 +37,9 @@ def test_a_real_dataset_is_marked_and_restored(
     policy: pm.Policy = "safe" if mark.startswith("U") else "paper"
     summary = pm.embed(source, marked, mark=mark, policy=policy)
     assert summary.marked + sum(summary.kept.values()) == summary.records
-    usual = named()[mark].watermark.usual
-    assert usual.min_rate <= summary.rate + 1 / summary.records
-    assert 0.001 < summary.rate <= usual.max_rate
+    defaults = named()[mark].watermark.defaults
+    assert defaults.min_rate <= summary.rate + 1 / summary.records
+    assert 0.001 < summary.rate <= defaults.max_rate
     rows = {carrier.row for carrier in pm.load_manifest(summary.manifest)}
     for entry in open_corpus(marked).entries():
         if entry.row in rows:

@@ -12,7 +12,7 @@ import pytest
 import puzzlemark as pm
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.features.measure import measure
-from puzzlemark.harvesting.functions import Crop, Origin, Wanted, reap
+from puzzlemark.harvesting.functions import Collected, Origin, Wanted, collect
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import DEEPEST, TOO_DEEP, have_same_shape, parse
 from puzzlemark.syntax.variables import MOST_VARIABLES, TOO_MANY, functions
@@ -205,6 +205,6 @@ def test_embed_counts_hostile_records_and_marks_the_others(tmp_path: Path) -> No
 
 
 def test_harvest_counts_a_file_that_nests_too_deeply() -> None:
-    crop = Crop()
-    reap("a.py", PYTHON["brackets"].encode(), Wanted("python"), Origin("shelf"), crop)
-    assert crop.skipped_files == {TOO_DEEP: 1}
+    collected = Collected()
+    collect("a.py", PYTHON["brackets"].encode(), Wanted("python"), Origin("shelf"), collected)
+    assert collected.skipped_files == {TOO_DEEP: 1}

@@ -39,9 +39,9 @@ def test_auto_is_settled_by_the_processor_and_a_choice_is_kept(
 ) -> None:
     pytest.importorskip("torch", reason="needs the extra train: torch")
     monkeypatch.setattr(place, "cpu_has_bfloat16", lambda: has_it)
-    assert place.settle(Recipe(device="cpu")).dtype == dtype
-    assert place.settle(Recipe(device="cpu", dtype="float32")).dtype == "float32"
-    assert place.settle(Recipe(device="cpu", threads=3)).threads == 3
+    assert place.adapt_to_machine(Recipe(device="cpu")).dtype == dtype
+    assert place.adapt_to_machine(Recipe(device="cpu", dtype="float32")).dtype == "float32"
+    assert place.adapt_to_machine(Recipe(device="cpu", threads=3)).threads == 3
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
@@ -49,5 +49,5 @@ def test_a_device_that_is_not_there_is_refused() -> None:
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
     with pytest.raises(UsageError, match="--device cuda: this machine has none"):
-        place.settle(Recipe(device="cuda"))
+        place.adapt_to_machine(Recipe(device="cuda"))
     assert place.default_recipe() == "cpu"

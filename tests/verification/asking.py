@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from puzzlemark.models.base import Answer, Model, Request
-from puzzlemark.verification.transcript import Header, Progress, asking
+from puzzlemark.progress import Progress
+from puzzlemark.verification.transcript import Header, asking
 
 
 def ask(

@@ -62,12 +62,12 @@ def keys(path: Path) -> list[str]:
 
 def test_every_answer_is_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    seen: list[tuple[int, int]] = []
-    told = ask(Spy(), REQUESTS, path, HEADER, lambda done, total: seen.append((done, total)))
+    seen: list[tuple[str, int, int | None]] = []
+    told = ask(Spy(), REQUESTS, path, HEADER, lambda *step: seen.append(step))
     assert told == EXPECTED
     assert list(told) == [request.key for request in REQUESTS]
     assert read(path).answers == EXPECTED
-    assert seen == [(3, 7), (6, 7), (7, 7)]
+    assert seen == [("asking", 3, 7), ("asking", 6, 7), ("asking", 7, 7)]
     first, sitting, second = path.read_bytes().splitlines()[:3]
     assert json.loads(first) == {
         "format": "puzzlemark transcript",

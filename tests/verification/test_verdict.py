@@ -269,8 +269,8 @@ def test_answers_of_the_owner_are_called_so() -> None:
 def test_a_ratio_or_an_alpha_of_the_owners_own_is_called_so() -> None:
     told = decide([MISS] * 40, setting=Setting(strategy="universal", ratio=9)).caveats
     assert any("null ratio is 9 : 1, as the owner chose" in each for each in told)
-    usual = decide([MISS] * 40, setting=Setting(strategy="universal")).caveats
-    assert any("from counts in public code" in each for each in usual)
+    defaults = decide([MISS] * 40, setting=Setting(strategy="universal")).caveats
+    assert any("from counts in public code" in each for each in defaults)
     lax = decide([MISS] * 40, setting=Setting(alpha=0.9)).caveats
     assert any("Alpha is 0.9, more than the usual 0.05" in each for each in lax)
 

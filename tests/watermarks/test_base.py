@@ -6,9 +6,9 @@ from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 from puzzlemark.watermarks.base import (
     Arm,
+    Defaults,
     Mark,
     Part,
-    Usual,
     from_settings,
     from_spec,
     named,
@@ -69,6 +69,6 @@ def test_a_mark_is_natural_when_its_trigger_is() -> None:
 
 
 def test_the_authors_choices_come_with_the_scheme() -> None:
-    usual = {name: each.watermark.usual for name, each in named().items()}
-    assert {usual[name] for name in ("P1", "P4", "U1", "U2")} == {Usual(0.35, 0.01, 0.05)}
-    assert {usual[name] for name in ("W1", "W2", "S1", "S2")} == {Usual(0, 0.05, 0.05)}
+    defaults = {name: each.watermark.defaults for name, each in named().items()}
+    assert {defaults[name] for name in ("P1", "P4", "U1", "U2")} == {Defaults(0.35, 0.01, 0.05)}
+    assert {defaults[name] for name in ("W1", "W2", "S1", "S2")} == {Defaults(0, 0.05, 0.05)}

@@ -194,7 +194,7 @@ def test_a_snippet_of_another_language_is_refused() -> None:
 @pytest.mark.parametrize("name", ["B1", "B2", "B3", "B4", "M1", "M2"])
 def test_the_paper_names_are_there(name: str) -> None:
     assert named()[name].watermark.strategy == "trigger"
-    assert named()[name].watermark.usual.max_rate == 1
+    assert named()[name].watermark.defaults.max_rate == 1
 
 
 @pytest.mark.parametrize("name", ["B1", "B2", "B3", "B4", "M1", "M2"])

@@ -44,8 +44,8 @@ def test_the_index_names_every_mark_with_its_language_and_what_is_usual() -> Non
         name: (
             each.language.capitalize(),
             each.watermark.name,
-            f"{each.watermark.usual.tau:g}",
-            {0.01: "1-5 %", 0.05: "5 %", 0: "all carriers"}[each.watermark.usual.min_rate],
+            f"{each.watermark.defaults.tau:g}",
+            {0.01: "1-5 %", 0.05: "5 %", 0: "all carriers"}[each.watermark.defaults.min_rate],
         )
         for name, each in named().items()
     }

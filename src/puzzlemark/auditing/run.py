@@ -14,15 +14,11 @@ from puzzlemark.auditing.pairs import compare_shards
 from puzzlemark.corpora.base import Corpus, infer, open_corpus
 from puzzlemark.embedding.manifest import Manifest, load_manifest
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.statistics.exact import holm
 
 ALPHA = 0.01  # the chance that an audit of an innocent dataset names anything by accident
 ROOM = "auditing.checks"
-Progress = Callable[[str, int, int | None], None]
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +208,7 @@ def _conclude(tally: Tally, about: str, evidence: Evidence) -> Observation:
     if not tally.problems:
         sentence = f"{about}: nothing among the {evidence.compared:,} records that differ"
         return Observation("ok", sentence, {"compared": evidence.compared})
-    told = "; ".join(
+    message = "; ".join(
         f"{problem} ({count:,} records, {tally.carriers[problem]:,} of them carriers, "
         f"first {tally.examples[problem]})"
         for problem, count in tally.problems.most_common()
@@ -222,7 +218,7 @@ def _conclude(tally: Tally, about: str, evidence: Evidence) -> Observation:
         "carriers": sum(tally.carriers.values()),
         "problems": dict(tally.problems),
     }
-    return Observation("tells", f"{about}: {told}", numbers)
+    return Observation("tells", f"{about}: {message}", numbers)
 
 
 def _decide(findings: Iterator[Finding], alpha: float) -> Iterator[Finding]:

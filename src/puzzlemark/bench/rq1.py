@@ -123,8 +123,8 @@ def run(
     for mark in marks:
         _mark(place, mark, known[mark].language, budget, say)
     jobs = _jobs(place, budget, base, marks)
-    for job, told in processes.side_by_side(work, jobs, side_by_side):
-        say(f"{budget.name} {job.model}: {told}")
+    for job, message in processes.side_by_side(work, jobs, side_by_side):
+        say(f"{budget.name} {job.model}: {message}")
     return place
 
 

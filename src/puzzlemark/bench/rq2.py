@@ -136,7 +136,7 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
         if truth is not None:
             facts["before"] = _flagged_before(folder, language, method, truth)
         _write(result, facts)
-    return _told(json.loads(result.read_text()))
+    return _in_words(json.loads(result.read_text()))
 
 
 def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Say) -> None:
@@ -154,7 +154,7 @@ def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Sa
     for task, found in side_by_side(look, tasks, plan.workers or SIDE_BY_SIDE):
         for method, facts in found.items():
             _write(folder / task.suspect.name / f"{method}.json", facts)
-            say(f"{task.suspect.name} {method}: {_told(facts)}")
+            say(f"{task.suspect.name} {method}: {_in_words(facts)}")
 
 
 def _records(folder: Path, name: str, language: str) -> Path:
@@ -181,7 +181,7 @@ def _truth(manifest: Path) -> Truth:
     return Truth(read.lines.keys(), read.header.output.digest)
 
 
-def _told(facts: Mapping[str, Any]) -> str:
+def _in_words(facts: Mapping[str, Any]) -> str:
     accuracy = facts["accuracy"]
     if accuracy is None:
         return f"{facts['rate']:.2%} flagged"

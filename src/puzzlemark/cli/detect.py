@@ -180,9 +180,9 @@ def _print_accuracy(accuracy: "Accuracy") -> None:
         "precision": (accuracy.precision, "of the flagged are marked"),
     }
     for name, (share, words) in rows.items():
-        told: dict[str, Any] = share.to_json()
+        payload: dict[str, Any] = share.to_json()
         value = "-" if share.value is None else f"{share.value:.2%}"
-        between = f"95 % interval {told['low']:.2%} to {told['high']:.2%}"
+        between = f"95 % interval {payload['low']:.2%} to {payload['high']:.2%}"
         console.print(
             f"{name:<10}{value:>8}  {share.hits:,} of {share.total:,} {words} ({between})"
         )

@@ -54,6 +54,6 @@ def _about(room: str, name: str) -> str:
 
 
 def _settings(mark: dict[str, Any]) -> str:
-    told = {key: value for key, value in mark["settings"].items() if value is not None}
-    pairs = ",".join(f"{key}={value}" for key, value in told.items())
+    settings = {key: value for key, value in mark["settings"].items() if value is not None}
+    pairs = ",".join(f"{key}={value}" for key, value in settings.items())
     return f":{pairs}" if pairs else ""

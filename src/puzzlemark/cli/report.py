@@ -41,9 +41,9 @@ def run(
     report = build(loaded, examples=examples)
     save_report(report, loaded.folder, page, overwrite=force)
     if as_json:
-        told = loaded.verdict["verdict"]
+        payload = loaded.verdict["verdict"]
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}
-        print_json({**shown, "word": told["word"], "sentence": told["sentence"]})
+        print_json({**shown, "word": payload["word"], "sentence": payload["sentence"]})
     else:
         private = " (private: it shows the trigger)" if report.examples else ""
         output_console().print(Text.assemble((report.word, "bold"), f" -> {page}{private}"))

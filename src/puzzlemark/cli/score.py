@@ -100,8 +100,8 @@ def _print(scored: "Scored", picture: Path) -> None:
         share = f", {scored.explained_variance:.0%} of the variance" * (
             scored.explained_variance is not None
         )
-        told = "  ".join(f"{name} {weight:.3f}" for name, weight in scored.weights.items())
-        console.print(f"weights   {told} ({scored.projection}{share})")
+        message = "  ".join(f"{name} {weight:.3f}" for name, weight in scored.weights.items())
+        console.print(f"weights   {message} ({scored.projection}{share})")
     for reason, count in scored.unmeasured.items():
         console.print(f"  not measured {count:>9,}  {escape(reason)}")
     console.print(f"scores    {escape(scored.output)}")

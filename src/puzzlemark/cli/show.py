@@ -186,8 +186,8 @@ def _facts(showing: "Showing") -> list["Fact"]:
     from puzzlemark.pages.marks import Fact
 
     header = showing.header
-    told = {key: value for key, value in header.watermark.settings.items() if value is not None}
-    settings = ", ".join(f"{key}={value}" for key, value in told.items())
+    chosen = {key: value for key, value in header.watermark.settings.items() if value is not None}
+    settings = ", ".join(f"{key}={value}" for key, value in chosen.items())
     scheme = " ".join(filter(None, (header.watermark.name, header.watermark.scheme, settings)))
     rates = f"{header.min_rate:g} to {header.max_rate:g}"
     return [

@@ -1,7 +1,6 @@
 """`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
 
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,7 +129,7 @@ def run(
         return
     suspect = _model(model, model_args)
     with progress(not as_json) as report:
-        query(asked, suspect, output, terms, progress=partial(report, "asking"))
+        query(asked, suspect, output, terms, progress=report)
     if query_only:
         _print_asked(output, as_json)
     else:

@@ -32,11 +32,11 @@ class Share:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        told = {"hits": self.hits, "total": self.total, "value": self.value}
+        payload = {"hits": self.hits, "total": self.total, "value": self.value}
         if not self.total:
-            return {**told, "low": 0.0, "high": 1.0}
+            return {**payload, "low": 0.0, "high": 1.0}
         rate = estimate(self.hits, self.total)
-        return {**told, "low": rate.low, "high": rate.high}
+        return {**payload, "low": rate.low, "high": rate.high}
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,9 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        told = {"subject": self.subject, "value": self.value, "hits": self.hits}
+        payload = {"subject": self.subject, "value": self.value, "hits": self.hits}
         rounded = {"expected": round(self.expected, 2), "z": round(self.z, 2)}
-        return {**told, "chances": self.chances, **rounded}
+        return {**payload, "chances": self.chances, **rounded}
 
 
 @dataclass(frozen=True, slots=True)

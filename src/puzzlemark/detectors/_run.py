@@ -14,10 +14,11 @@ import orjson
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
-from puzzlemark.detectors.base import Detector, Progress, Suspicion, load_detector, no_progress
+from puzzlemark.detectors.base import Detector, Suspicion, load_detector
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import PARSING, versions
 from puzzlemark.staging import staged
 
@@ -54,8 +55,8 @@ class Detected:
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON object."""
         names = (name for name in self.__slots__ if name != "suspicion")
-        told = {name: getattr(self, name) for name in names}
-        return {**told, "rate": self.rate, "accuracy": self.accuracy and self.accuracy.to_json()}
+        payload = {name: getattr(self, name) for name in names}
+        return {**payload, "rate": self.rate, "accuracy": self.accuracy and self.accuracy.to_json()}
 
 
 def detect(
@@ -163,13 +164,13 @@ def load_suspicion(path: Path | str) -> Suspicion:
 
     try:
         table = pq.read_table(path)
-        told = orjson.loads((table.schema.metadata or {})[METADATA])
+        payload = orjson.loads((table.schema.metadata or {})[METADATA])
         return Suspicion(
             table["id"].to_pylist(),
             table["flagged"].to_numpy(),
             table["score"].to_numpy().astype(np.float64),
             table["reason"].to_pylist(),
-            told["details"],
+            payload["details"],
         )
     except (OSError, KeyError, ValueError, pa.ArrowException) as exc:
         raise CorpusError(f"{path}: no suspicion that `puzzlemark detect` wrote: {exc}") from exc

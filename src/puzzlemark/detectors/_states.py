@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, Entry
 from puzzlemark.corpora.digest import corpus_digest, record_digest
-from puzzlemark.detectors.base import Progress, Suspicion, no_progress
+from puzzlemark.detectors.base import Suspicion
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.models.base import ModelError, parse_model_args
 from puzzlemark.models.encoders.base import Encoder, Vectors, open_encoder
+from puzzlemark.progress import Progress, no_progress
 
 CHUNK = 256  # snippets in one file: what a kill can cost, and what is sorted by length together
 BLOCK = 4096  # rows that are held in double precision at once

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.detectors._states import Axes, Encoding
-from puzzlemark.detectors.base import Progress, Suspicion
+from puzzlemark.detectors.base import Suspicion
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
 from puzzlemark.models.encoders.base import Vectors
+from puzzlemark.progress import Progress
 
 MAX_ITERATIONS = 1000  # this and the next: the authors' values for FastICA
 TOLERANCE = 0.005
@@ -116,8 +117,8 @@ def split(white: NDArray[np.float64], seed: int) -> Split:
     sizes = np.bincount(labels, minlength=2)
     smaller = int(sizes[1] <= sizes[0])
     scores = _place(sources, means.cluster_centers_[smaller], means.cluster_centers_[1 - smaller])
-    told = tuple(f"{each.category.__name__}: {each.message}" for each in caught)
-    return Split(seed, labels == smaller, scores, int(ica.n_iter_), told)
+    messages = tuple(f"{each.category.__name__}: {each.message}" for each in caught)
+    return Split(seed, labels == smaller, scores, int(ica.n_iter_), messages)
 
 
 def _place(
@@ -137,10 +138,10 @@ def _compare(runs: list[dict[str, Any]]) -> list[str]:
     shares = [run["share"] for run in runs]
     least = min(run["agreement"] for run in runs)
     shared = f"each judges at least {least:.0%} of the snippets as the first does"
-    told = [f"{len(runs)} seeds flag between {min(shares):.1%} and {max(shares):.1%}; {shared}"]
+    messages = [f"{len(runs)} seeds flag between {min(shares):.1%} and {max(shares):.1%}; {shared}"]
     if warned := [str(run["seed"]) for run in runs if run["warnings"]]:
-        told.append(f"warnings with seed {', '.join(warned)}: see the details")
-    return told
+        messages.append(f"warnings with seed {', '.join(warned)}: see the details")
+    return messages
 
 
 def _require_sklearn() -> None:

@@ -20,13 +20,8 @@ from puzzlemark.corpora.base import Batch, Corpus, Entry
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
 from puzzlemark.languages.base import find
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
-
-Progress = Callable[[str, int, int | None], None]  # stage, done, of how many (if known)
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +107,8 @@ def load_detector(method: str, settings: Mapping[str, Any] | None = None) -> Det
         try:
             given[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as exc:
-            told = exc.errors(include_url=False)[0]["msg"]
-            raise UsageError(f"{method}: {name}={value!r}: {told}") from None
+            message = exc.errors(include_url=False)[0]["msg"]
+            raise UsageError(f"{method}: {name}={value!r}: {message}") from None
     for name, other in getattr(kind, "instead", {}).items():
         if {name, other} <= given.keys():
             raise UsageError(f"{method}: {name} takes the place of {other}; leave one of them out")
@@ -176,6 +171,6 @@ def _keep(function: Callable[[Batch], bytes], place: Path, batch: Batch) -> tupl
             partial_name.write_bytes(result)
             partial_name.replace(part)
         except OSError as exc:
-            told = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
-            raise CorpusError(told) from exc
+            message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
+            raise CorpusError(message) from exc
     return part, len(batch.rows)

@@ -20,14 +20,15 @@ from puzzlemark.detectors._concat_joins import (
     find_joins,
     plain_names,
 )
-from puzzlemark.detectors.base import Progress, Suspicion, keep_parts, snippet_of
+from puzzlemark.detectors.base import Suspicion, keep_parts, snippet_of
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.progress import Progress
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import functions
 
 SHOWN = 10  # prefixes in the details
-TOLD = 3.0  # z-score from which a finding is told in words
+WORTH_A_WORD = 3.0  # z-score from which a finding is described
 HALF = 10.0  # z-score that adds a half to the score
 ZScores = Callable[[str, int], float]  # of a prefix at a position
 
@@ -159,7 +160,7 @@ def _describe(
     ranks: Counter[int], seen: Tally, found: Audit, reference: Tally | None
 ) -> dict[str, Any]:
     order = () if found.order is None else (found.order,)
-    told = (*found.prefixes[:3], *found.positions[:1], *order)
+    findings = (*found.prefixes[:3], *found.positions[:1], *order)
     return {
         "reference": "clean" if reference is not None else "the rest of the dataset",
         "functions": seen.functions,
@@ -170,7 +171,7 @@ def _describe(
         "prefixes": [each.to_json() for each in found.prefixes[:SHOWN]],
         "positions": [each.to_json() for each in found.positions],
         "order": None if found.order is None else found.order.to_json(),
-        "findings": [str(each) for each in told if each.z >= TOLD],
+        "findings": [str(each) for each in findings if each.z >= WORTH_A_WORD],
     }
 
 

@@ -27,15 +27,10 @@ from puzzlemark.detectors._decoma_matching import (
     says_nothing,
     without_placeholders,
 )
-from puzzlemark.detectors.base import (
-    Progress,
-    Suspicion,
-    keep_parts,
-    sampled_rows,
-    snippet_of,
-)
+from puzzlemark.detectors.base import Suspicion, keep_parts, sampled_rows, snippet_of
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.progress import Progress
 
 SHOWN = 50  # pairs in the details
 
@@ -133,11 +128,11 @@ class DeCoMa:
         ids: list[str] = []
         reasons: list[str | None] = []
         scores: list[NDArray[np.float64]] = []
-        told = [str(pair) for pair in pairs]
+        spelled = [str(pair) for pair in pairs]
         for some in engine.map(partial(match_part, pairs=pairs), parts):
             ids += some.ids
             scores.append(some.strengths)
-            reasons += [told[each] if isinstance(each, int) else each for each in some.reasons]
+            reasons += [spelled[each] if isinstance(each, int) else each for each in some.reasons]
             progress("matching", len(ids), None)
         strengths = np.concatenate(scores)
         functions = int(np.count_nonzero(~np.isnan(strengths)))

@@ -32,9 +32,10 @@ from puzzlemark.detectors._pieces import (
     read_text,
     train_pieces,
 )
-from puzzlemark.detectors.base import Progress, Suspicion, keep_parts, sampled_batches
+from puzzlemark.detectors.base import Suspicion, keep_parts, sampled_batches
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
+from puzzlemark.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,9 @@ class KillBadCode:
         _, names = name_pieces(open_pieces(place / "tokenizer.json").texts, self.eligible)
         totals = _sum_gains(parts, len(names), self.k)
         triggers = _choose(totals, self.tokens)
-        told = [{"piece": names[t], "gain": float(totals[t])} for t in triggers]
+        payload = [{"piece": names[t], "gain": float(totals[t])} for t in triggers]
         learnt = json.loads((place / "model" / "about.json").read_text())
-        return _flag(parts, triggers, names, {"triggers": told, "learnt": learnt})
+        return _flag(parts, triggers, names, {"triggers": payload, "learnt": learnt})
 
     def _place(self, cache: Path) -> Path:
         """Where results are kept: another tokenizer under the same name has another place."""

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.detectors._states import Axes, Encoding
-from puzzlemark.detectors.base import Progress, Suspicion
+from puzzlemark.detectors.base import Suspicion
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
+from puzzlemark.progress import Progress
 
 EXCESS = Fraction(3, 2)  # so many are removed for each that is thought to be marked
 
@@ -89,9 +90,9 @@ def flag_highest(scores: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
 
 
 def _explain(flagged: NDArray[np.bool_], spreads: NDArray[np.float64]) -> list[str | None]:
-    told = "its hidden state lies {:.1f} standard deviations out along the main direction"
+    message = "its hidden state lies {:.1f} standard deviations out along the main direction"
     pairs = zip(flagged.tolist(), spreads.tolist(), strict=True)
-    return [told.format(spread) if is_flagged else None for is_flagged, spread in pairs]
+    return [message.format(spread) if is_flagged else None for is_flagged, spread in pairs]
 
 
 DETECTOR = SpectralSignature

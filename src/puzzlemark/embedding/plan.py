@@ -16,10 +16,11 @@ from puzzlemark.carriers.selection import select
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.digest import record_digest
 from puzzlemark.embedding.manifest import Carrier
-from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
+from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy
 from puzzlemark.watermarks.base import Introducing, Refusal, Watermark
@@ -88,8 +89,8 @@ def plan(
     progress: Progress = no_progress,
 ) -> Plan:
     """Survey the dataset, select candidates, and mark them in order until the rates are met."""
-    look = Look(settings.watermark, order_key, settings.language, settings.features)
-    seen = survey(corpus, look, engine, progress)
+    wanted = Wanted(settings.watermark, order_key, settings.language, settings.features)
+    seen = survey(corpus, wanted, engine, progress)
     selection = select(
         seen.table,
         features=settings.features,

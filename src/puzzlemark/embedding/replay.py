@@ -6,9 +6,9 @@ from typing import Literal
 from puzzlemark.corpora.base import Rewritten, open_corpus
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.summary import Summary, counting, summarise
-from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.errors import ManifestError
 from puzzlemark.files import keep_apart
+from puzzlemark.progress import Progress, no_progress
 
 
 def apply(

@@ -25,17 +25,17 @@ from puzzlemark.embedding.manifest import (
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
 from puzzlemark.embedding.secret import Secret, find_secret, secret_path
 from puzzlemark.embedding.summary import Summary, counting, summarise
-from puzzlemark.embedding.survey import Progress, no_progress
 from puzzlemark.embedding.traces import leave_out_repeated
 from puzzlemark.embedding.unmarked import refuse_no_marks, warn_of_missed_rate
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
 from puzzlemark.files import keep_apart
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged_together
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks.base import Usual, Watermark, from_spec, named, to_settings
+from puzzlemark.watermarks.base import Defaults, Watermark, from_spec, named, to_settings
 
 DEFAULT_WATERMARK = "universal"
 
@@ -96,7 +96,7 @@ def embed(
         choice.watermark,
         policy,
         order,
-        *settle(choice.watermark.usual, tau, min_rate, max_rate),
+        *choose_rates(choice.watermark.defaults, tau, min_rate, max_rate),
         tuple(features) if features else DEFAULT,
         projection,
         choice.language,
@@ -143,14 +143,14 @@ def embed(
     return summarise("embed", corpus, output, manifest_path, header, written, warnings)
 
 
-def settle(
-    usual: Usual, tau: float | None, min_rate: float | None, max_rate: float | None
+def choose_rates(
+    defaults: Defaults, tau: float | None, min_rate: float | None, max_rate: float | None
 ) -> tuple[float, float, float]:
     """What was asked for, else what is usual; a rate that was asked for moves the other one."""
-    least = min(usual.min_rate, 1 if max_rate is None else max_rate)
-    most = max(usual.max_rate, 0 if min_rate is None else min_rate)
+    least = min(defaults.min_rate, 1 if max_rate is None else max_rate)
+    most = max(defaults.max_rate, 0 if min_rate is None else min_rate)
     return (
-        usual.tau if tau is None else tau,
+        defaults.tau if tau is None else tau,
         least if min_rate is None else min_rate,
         most if max_rate is None else max_rate,
     )

@@ -13,11 +13,12 @@ import orjson
 from puzzlemark.carriers.selection import TAU, Selection, select
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest
-from puzzlemark.embedding.survey import Look, Progress, Survey, no_progress, parse_entry, survey
+from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES
 from puzzlemark.files import keep_apart
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
 
@@ -80,7 +81,7 @@ def score(
     keep_apart({"--output": output}, {"INPUT": corpus.paths})
     with staged(output, overwrite=overwrite) as place:
         with closing(make(workers)) as engine:
-            seen = survey(corpus, Look(), engine, progress)
+            seen = survey(corpus, Wanted(), engine, progress)
         selection = select(
             seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
         )

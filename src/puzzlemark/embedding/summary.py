@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from puzzlemark.corpora.base import Corpus, Rewritten
 from puzzlemark.embedding.manifest import Header
-from puzzlemark.embedding.survey import Progress
+from puzzlemark.progress import Progress
 
 Action = Literal["embed", "apply", "revert"]
 

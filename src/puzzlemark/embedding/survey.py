@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -16,19 +15,14 @@ from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.features.measure import measure
 from puzzlemark.features.table import FEATURES, FeatureTable
 from puzzlemark.languages.base import find
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.watermarks.base import Watermark
 
-Progress = Callable[[str, int, int | None], None]  # stage, records done, of how many (if known)
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Say nothing."""
-
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Wanted:
     """What to look for in each snippet, beside its features."""
 
     watermark: Watermark | None = None
@@ -56,10 +50,12 @@ class Survey:
         return self.table.values[:, FEATURES.index("dvc")]
 
 
-def survey(corpus: Corpus, look: Look, engine: Engine, progress: Progress = no_progress) -> Survey:
+def survey(
+    corpus: Corpus, wanted: Wanted, engine: Engine, progress: Progress = no_progress
+) -> Survey:
     """Measure the whole dataset."""
     growing = _Growing()
-    for part in engine.map(partial(survey_batch, look=look), corpus.batches()):
+    for part in engine.map(partial(survey_batch, wanted=wanted), corpus.batches()):
         growing.add(part)
         progress("measuring", len(growing.may_occur), None)
     return growing.finish()
@@ -74,7 +70,7 @@ class _Part:
     unmeasured: Counter[str]
 
 
-def survey_batch(batch: Batch, look: Look) -> _Part:
+def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
     """The worker's share: pure, and small in what it returns."""
     entries = batch.entries()
     rows: list[tuple[int, ...] | None] = []
@@ -82,17 +78,17 @@ def survey_batch(batch: Batch, look: Look) -> _Part:
     unmeasured: Counter[str] = Counter()
     for place, entry in enumerate(entries):
         try:
-            tree = parse_entry(entry, look.language)
+            tree = parse_entry(entry, wanted.language)
         except UnparsableSnippet as exc:
             unmeasured[str(exc)] += 1
             rows.append(None)
             continue
-        rows.append(measure(tree, look.features))
-        may_occur[place] = look.watermark is not None and look.watermark.may_occur(tree.source)
+        rows.append(measure(tree, wanted.features))
+        may_occur[place] = wanted.watermark is not None and wanted.watermark.may_occur(tree.source)
     return _Part(
         FeatureTable.from_rows(rows),
         may_occur,
-        np.array([_order(entry, look.order_key) for entry in entries], np.uint64),
+        np.array([_order(entry, wanted.order_key) for entry in entries], np.uint64),
         b"".join(record_digest(entry.id, entry.code) for entry in entries),
         unmeasured,
     )

@@ -66,12 +66,12 @@ def warn_of_missed_rate(planned: Plan, settings: Settings) -> list[str]:
     if marked >= least:
         return []
     reason, count = _reasons(planned)[0]
-    told = (
+    message = (
         f"{marked:,} of {records:,} records could be marked ({marked / records:.2%}), fewer than "
         f"the {least:,} of --min-rate {settings.min_rate:g}; the main reason: {reason} "
         f"({count:,} records)"
     )
-    return [told]
+    return [message]
 
 
 def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:
@@ -79,9 +79,9 @@ def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:
     (reason, count), *others = _reasons(planned)
     case = _Case(reason, count, len(planned.before), settings, mark)
     found = ((pattern.search(reason), remedy) for pattern, remedy in REMEDIES)
-    told = next(remedy(case, match) for match, remedy in found if match is not None)
+    message = next(remedy(case, match) for match, remedy in found if match is not None)
     rest = ", ".join(f"{reason} ({count:,})" for reason, count in others[:OTHERS_TOLD])
-    return f"{told} (other reasons: {rest})" if rest else told
+    return f"{message} (other reasons: {rest})" if rest else message
 
 
 def _reasons(planned: Plan) -> list[tuple[str, int]]:

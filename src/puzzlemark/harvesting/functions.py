@@ -39,7 +39,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Crop:
+class Collected:
     """What a file, or several, gave: records, and what was left out by reason."""
 
     records: list[Record] = field(default_factory=list)
@@ -56,28 +56,30 @@ class Found:
     comments: tuple[tree_sitter.Node, ...]  # directly before it
 
 
-def reap(path: str, content: bytes, wanted: Wanted, origin: Origin, crop: Crop) -> None:
-    """Add the functions of one file to the crop, or the reason why there are none."""
+def collect(
+    path: str, content: bytes, wanted: Wanted, origin: Origin, collected: Collected
+) -> None:
+    """Add the functions of one file to what was collected, or the reason why there are none."""
     idiom = load_idiom(wanted.language)
     try:
         tree = parse(Snippet(path, idiom.decode(content), wanted.language))
     except UnparsableSnippet as exc:
-        crop.skipped_files[str(exc)] += 1
+        collected.skipped_files[str(exc)] += 1
         return
     except ValueError as exc:
-        crop.skipped_files[str(exc)] += 1
+        collected.skipped_files[str(exc)] += 1
         return
     for found in outermost_functions(tree, idiom):
         if found.node.child_by_field_name("body") is None:
-            crop.skipped_functions["no body"] += 1
+            collected.skipped_functions["no body"] += 1
             continue
         documentation = idiom.find_documentation(tree, found.node, found.comments)
         record = make_record(tree, path, origin, found, documentation)
         reason = _why_unwanted(record, wanted)
         if reason is None:
-            crop.records.append(record)
+            collected.records.append(record)
         else:
-            crop.skipped_functions[reason] += 1
+            collected.skipped_functions[reason] += 1
 
 
 def outermost_functions(tree: Tree, idiom: Idiom) -> Iterator[Found]:
@@ -166,9 +168,9 @@ def _name(tree: Tree, node: tree_sitter.Node) -> str:
     return tree.text(named)
 
 
-def reap_all(files: Sequence[tuple[str, bytes]], wanted: Wanted, origin: Origin) -> Crop:
+def collect_all(files: Sequence[tuple[str, bytes]], wanted: Wanted, origin: Origin) -> Collected:
     """The worker's share: the functions of some files."""
-    crop = Crop()
+    collected = Collected()
     for path, content in files:
-        reap(path, content, wanted, origin, crop)
-    return crop
+        collect(path, content, wanted, origin, collected)
+    return collected

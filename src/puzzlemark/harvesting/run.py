@@ -1,7 +1,7 @@
 """Harvest a source tree: its functions as records, one by one or written as a dataset."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,13 +10,13 @@ from typing import Any
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
-from puzzlemark.harvesting.functions import Crop, Origin, Record, Wanted, reap_all
+from puzzlemark.harvesting.functions import Collected, Origin, Record, Wanted, collect_all
 from puzzlemark.harvesting.idioms.base import load_idiom
 from puzzlemark.harvesting.sources import Choice, Source
 from puzzlemark.harvesting.writing import check_output, write_records
 from puzzlemark.languages.base import find
+from puzzlemark.progress import Progress
 
-Progress = Callable[[str, int, int | None], None]  # stage, functions so far, of how many
 BATCH_BYTES = 1 << 20
 BATCH_FILES = 64
 
@@ -119,12 +119,12 @@ def _reap_tree(
     engine = make(workers)
     try:
         tally.origin = tree.origin()
-        work = partial(reap_all, wanted=wanted, origin=tally.origin)
-        for crop in engine.map(work, _batches(tree.files(), tally)):
-            _count(crop, tally)
+        work = partial(collect_all, wanted=wanted, origin=tally.origin)
+        for collected in engine.map(work, _batches(tree.files(), tally)):
+            _count(collected, tally)
             if progress is not None:
                 progress("harvesting", tally.records, None)
-            yield from crop.records
+            yield from collected.records
     finally:
         engine.close()
     tally.files += tree.skipped.total()
@@ -147,10 +147,10 @@ def _batches(
         yield batch
 
 
-def _count(crop: Crop, tally: Harvested) -> None:
-    tally.records += len(crop.records)
-    tally.skipped_files.update(crop.skipped_files)
-    tally.skipped_functions.update(crop.skipped_functions)
+def _count(collected: Collected, tally: Harvested) -> None:
+    tally.records += len(collected.records)
+    tally.skipped_files.update(collected.skipped_files)
+    tally.skipped_functions.update(collected.skipped_functions)
 
 
 def _at_least_one(records: Iterator[Record], tally: Harvested) -> Iterator[Record]:
@@ -164,5 +164,5 @@ def _because(tally: Harvested) -> str:
     if not tally.files:
         return "; no file has the language's extension"
     reasons = [*tally.skipped_files.items(), *tally.skipped_functions.items()]
-    told = ", ".join(f"{count} x {reason}" for reason, count in reasons)
-    return f"; left out: {told}" if told else "; its files define none"
+    message = ", ".join(f"{count} x {reason}" for reason, count in reasons)
+    return f"; left out: {message}" if message else "; its files define none"

@@ -64,9 +64,9 @@ def _check(path: Path, line: bytes, expected: Mapping[str, Any]) -> None:
             raise ValueError("no such format")
     except (ValueError, AttributeError) as exc:
         raise AnswersError(f"{path}:1: not a file of answers; choose another --output") from exc
-    if told := journal.differences(found, expected):
+    if message := journal.differences(found, expected):
         raise AnswersError(
-            f"{path}: belongs to another measurement: {told}; repeat that command, or choose "
+            f"{path}: belongs to another measurement: {message}; repeat that command, or choose "
             "another --output"
         )
 

@@ -74,8 +74,8 @@ def _refuse_others(bare: Quality, marked: Quality) -> None:
         raise QualityError("measured on different held-out datasets; measure both on the same")
     if bare.terms != marked.terms:
         ours, theirs = asdict(bare.terms), asdict(marked.terms)
-        told = "; ".join(f"{k} {ours[k]} and {theirs[k]}" for k in ours if ours[k] != theirs[k])
-        raise QualityError(f"measured under different terms: {told}; measure one of them again")
+        message = "; ".join(f"{k} {ours[k]} and {theirs[k]}" for k in ours if ours[k] != theirs[k])
+        raise QualityError(f"measured under different terms: {message}; measure one of them again")
     if bare.signature != marked.signature:
         raise QualityError(f"different BLEU: {bare.signature} and {marked.signature}")
     if [(s.row, s.id) for s in bare.samples] != [(s.row, s.id) for s in marked.samples]:

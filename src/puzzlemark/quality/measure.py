@@ -1,6 +1,6 @@
 """How well one model completes held-out functions, sample by sample (paper, RQ1)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -10,6 +10,7 @@ from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
+from puzzlemark.progress import Progress
 from puzzlemark.provenance import PARSING, versions
 from puzzlemark.quality.activation import find_activation
 from puzzlemark.quality.answers import Answers, opened
@@ -18,8 +19,6 @@ from puzzlemark.quality.result import Measured, Quality, Terms, save_quality
 from puzzlemark.quality.samples import LONGEST, HeldOut, Sample, draw_samples
 from puzzlemark.quality.scoring import Loss, Scorer
 from puzzlemark.quality.tokens import tokenize
-
-Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
 
 
 def measure(

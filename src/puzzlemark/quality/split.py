@@ -17,13 +17,13 @@ from puzzlemark.corpora.records import Rows, choose_rows
 from puzzlemark.corpora.writing import refuse_output
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.progress import Progress
 from puzzlemark.staging import staged_together
 
 PROJECT = tuple(
     "repo repo_name repository repository_name repo_full_name project project_name "
     "max_stars_repo_name nwo package".split()
 )
-Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
 
 
 @dataclass(frozen=True, slots=True)

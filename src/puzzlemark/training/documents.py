@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.errors import CorpusError
+from puzzlemark.progress import Progress
 from puzzlemark.training.recipes.base import Recipe
 
 Tokens = NDArray[np.int32]
 Encode = Callable[[list[str]], list[list[int]]]  # snippets -> their tokens, end-of-text included
-Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
 
 CHUNK = 256  # snippets that are tokenised together
 

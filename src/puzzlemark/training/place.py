@@ -37,7 +37,7 @@ def default_recipe() -> str:
     return "paper" if torch.cuda.is_available() else "cpu"
 
 
-def settle(recipe: Recipe) -> Recipe:
+def adapt_to_machine(recipe: Recipe) -> Recipe:
     """The recipe with device, arithmetic and threads decided for this machine."""
     import torch
 

@@ -13,6 +13,7 @@ from typing import Any
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.models._weights import digest, name_of
 from puzzlemark.pages.files import write_text
+from puzzlemark.progress import Progress, no_progress
 from puzzlemark.training import record
 from puzzlemark.training.checkpoints import (
     Course,
@@ -22,7 +23,7 @@ from puzzlemark.training.checkpoints import (
     remove_checkpoints,
     write_checkpoint,
 )
-from puzzlemark.training.documents import Documents, Progress, read_documents
+from puzzlemark.training.documents import Documents, read_documents
 from puzzlemark.training.folder import (
     find_finished,
     prepare,
@@ -39,7 +40,7 @@ from puzzlemark.training.network import (
     save_network,
 )
 from puzzlemark.training.pausing import Pause, pausable
-from puzzlemark.training.place import default_recipe, need_torch, settle, settled_torch
+from puzzlemark.training.place import adapt_to_machine, default_recipe, need_torch, settled_torch
 from puzzlemark.training.recipes.base import Recipe, load_recipe, override
 from puzzlemark.training.record import Trained
 
@@ -47,10 +48,6 @@ CHECKPOINTS = 20  # in one training, unless told otherwise
 UNSAID = "unsaid"  # a corpus need not say its language to be learnt
 
 Watch = Callable[[Moment], None]
-
-
-def no_progress(_stage: str, _done: int, _total: int | None) -> None:
-    """Tell nobody."""
 
 
 def train(
@@ -113,7 +110,7 @@ def _choose(recipe: Recipe | str | None, overrides: Mapping[str, Any]) -> Recipe
 
 def _settle(recipe: Recipe, documents: Documents) -> Recipe:
     """The recipe as this machine and this corpus make it; nothing in it is left to choose."""
-    recipe = settle(recipe)
+    recipe = adapt_to_machine(recipe)
     per_epoch = steps_per_epoch(documents, recipe)
     if recipe.steps is None:
         assert recipe.epochs is not None

@@ -8,7 +8,7 @@ first two alone, so that anybody can compute it again.
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
+from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.verification import wording
 from puzzlemark.verification.evidence import Outcome
@@ -40,7 +41,6 @@ COLD = 0.2  # the same model hits about three times as often as at 1.0
 PAPER_TEMPERATURE = 1.0
 CHUNK = 10  # pairs that sequential mode asks before it looks again
 
-Progress = Callable[[int, int], None]  # answered, of how many
 Questions = dict[str, Request]  # of one probe, by the arm's name
 
 

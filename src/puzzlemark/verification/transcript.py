@@ -9,7 +9,7 @@ write a new one: see docs/verification/models.md.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +18,10 @@ from typing import Any
 from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.journal import Journal, Kind, differences, opened, spell, whole_lines
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request, Streaming
+from puzzlemark.progress import Progress
 
 FORMAT = "puzzlemark transcript"
 VERSION = 2  # 1 had no links and no sittings; it can be judged, but not gone on with
-
-Progress = Callable[[int, int], None]  # answered, of how many
 
 
 class TranscriptError(PuzzleMarkError):
@@ -110,7 +109,7 @@ class Asking:
                 self.transcript.add(request.key, answer)
             done += len(batch)
             if on_progress is not None:
-                on_progress(done, len(unique))
+                on_progress("asking", done, len(unique))
         return {request.key: known[request.key] for request in unique}
 
     def _sit(self) -> None:

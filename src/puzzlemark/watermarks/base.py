@@ -93,7 +93,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class Defaults:
     """What a scheme's authors chose for a dataset; whoever embeds may choose otherwise."""
 
     tau: float = 0.35  # suitability quantile below which snippets carry nothing; 0: no selection
@@ -106,7 +106,7 @@ class Watermark(Protocol):
 
     name: ClassVar[str]  # the file's name
     strategy: ClassVar[Strategy]
-    usual: ClassVar[Usual]
+    defaults: ClassVar[Defaults]
     fewest_variables: ClassVar[int]  # a snippet that declares fewer names cannot carry
 
     def may_occur(self, code: bytes) -> bool:
@@ -132,6 +132,15 @@ class Introducing(Protocol):
 
     def introduce(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
         """Mark a snippet in which the trigger does not stand by nature."""
+        ...
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A watermark whose marks or prompts follow from a key; only its fingerprint is written."""
+
+    def with_key(self, key: bytes) -> Watermark:
+        """The same watermark with its key, which is no setting: `to_settings` leaves it out."""
         ...
 
 

@@ -18,6 +18,7 @@ from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import edited
 from puzzlemark.watermarks.base import (
     Arm,
+    Defaults,
     Mark,
     Named,
     Part,
@@ -26,7 +27,6 @@ from puzzlemark.watermarks.base import (
     Refusal,
     Role,
     Strategy,
-    Usual,
 )
 
 NO_PAIR = Refusal("no trigger with a target after it")
@@ -73,7 +73,7 @@ class CodeMark:
     pairs: str
     name: ClassVar[str] = "codemark"
     strategy: ClassVar[Strategy] = "trigger"
-    usual: ClassVar[Usual] = Usual(tau=0, min_rate=0, max_rate=1)
+    defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0, max_rate=1)
     fewest_variables: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from puzzlemark.watermarks._probing import NOT_FOUND
 from puzzlemark.watermarks._spots import Spot, alike, gaps
 from puzzlemark.watermarks.base import (
     Arm,
+    Defaults,
     Mark,
     Named,
     Part,
@@ -29,7 +30,6 @@ from puzzlemark.watermarks.base import (
     Probe,
     Refusal,
     Strategy,
-    Usual,
 )
 
 Mode = Literal["insert", "replace"]
@@ -58,7 +58,7 @@ class CoProtectorSentence:
     mode: Mode = "insert"
     name: ClassVar[str] = "coprotector_sentence"
     strategy: ClassVar[Strategy] = "trigger"
-    usual: ClassVar[Usual] = Usual(tau=0, min_rate=0.05, max_rate=0.05)
+    defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0.05, max_rate=0.05)
     fewest_variables: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND
 from puzzlemark.watermarks.base import (
     Arm,
+    Defaults,
     Mark,
     Named,
     Part,
@@ -26,7 +27,6 @@ from puzzlemark.watermarks.base import (
     Probe,
     Refusal,
     Strategy,
-    Usual,
 )
 
 Mode = Literal["rename", "leaf"]
@@ -62,7 +62,7 @@ class CoProtectorWord:
     among: Among = "any"
     name: ClassVar[str] = "coprotector_word"
     strategy: ClassVar[Strategy] = "trigger"
-    usual: ClassVar[Usual] = Usual(tau=0, min_rate=0.05, max_rate=0.05)
+    defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0.05, max_rate=0.05)
     fewest_variables: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -22,13 +22,13 @@ from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import probe_with, without_prefix
 from puzzlemark.watermarks.base import (
+    Defaults,
     Mark,
     Named,
     Place,
     Probe,
     Refusal,
     Strategy,
-    Usual,
 )
 
 
@@ -39,7 +39,7 @@ class FixedPrefix:
     prefix: str
     name: ClassVar[str] = "fixed_prefix"
     strategy: ClassVar[Strategy] = "fixed"
-    usual: ClassVar[Usual] = Usual()
+    defaults: ClassVar[Defaults] = Defaults()
     fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def __post_init__(self) -> None:

@@ -17,13 +17,13 @@ from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import moved, probe_with
 from puzzlemark.watermarks.base import (
+    Defaults,
     Mark,
     Named,
     Place,
     Probe,
     Refusal,
     Strategy,
-    Usual,
 )
 
 
@@ -33,7 +33,7 @@ class Universal:
 
     name: ClassVar[str] = "universal"
     strategy: ClassVar[Strategy] = "universal"
-    usual: ClassVar[Usual] = Usual()
+    defaults: ClassVar[Defaults] = Defaults()
     fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 
     def may_occur(self, code: bytes) -> bool:  # noqa: ARG002

@@ -155,8 +155,8 @@ def compare_touching(
         f"{hits:,} of the {touching:,} records beside a {what} are carriers "
         f"({hits / touching:.1%}); of all records {carriers / total:.1%} are"
     )
-    told = {"boundaries": len(inner), "touching": touching, "carriers": hits, **numbers}
-    return Observation("ok", sentence, told, found.log10_p)
+    counted = {"boundaries": len(inner), "touching": touching, "carriers": hits, **numbers}
+    return Observation("ok", sentence, counted, found.log10_p)
 
 
 def compare_parts(

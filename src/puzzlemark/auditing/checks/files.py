@@ -29,8 +29,8 @@ def _strangers(evidence: Evidence) -> Observation:
     known = _names(evidence.original.layout.root) | {s.name for s in evidence.marked.shards}
     strange = sorted(_names(evidence.marked.layout.root) - known)
     if strange:
-        told = f"{len(strange):,} files that the original does not have, such as {strange[0]}"
-        return Observation("tells", told, {"strangers": len(strange)})
+        message = f"{len(strange):,} files that the original does not have, such as {strange[0]}"
+        return Observation("tells", message, {"strangers": len(strange)})
     return Observation("ok", "no file in the folder that the original does not have")
 
 

@@ -31,8 +31,8 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         return
     numbers = {"files": files, "different": different}
     if different:
-        told = f"{different:,} of {files:,} files have row groups of other sizes than before"
-        yield Observation("tells", told, numbers)
+        message = f"{different:,} of {files:,} files have row groups of other sizes than before"
+        yield Observation("tells", message, numbers)
     else:
         yield Observation("ok", f"row groups are as large as before ({files:,} files)", numbers)
     yield compare_touching(evidence, boundaries, "row group's end")

@@ -24,8 +24,8 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
     if not files:
         yield not_applicable("no file is Parquet")
     elif problems:
-        told = f"{len(problems):,} of {files:,} files differ, the first {problems[0]}"
-        yield Observation("tells", told, {"files": files, "different": len(problems)})
+        message = f"{len(problems):,} of {files:,} files differ, the first {problems[0]}"
+        yield Observation("tells", message, {"files": files, "different": len(problems)})
     else:
         yield Observation("ok", f"schema and footer notes are as before ({files:,} files)")
 

@@ -38,18 +38,18 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         yield not_applicable("no file is Parquet")
         return
     if compression:
-        told = f"{compression:,} columns of row groups are compressed in another way than before"
-        yield Observation("tells", told, {"chunks": compression})
+        message = f"{compression:,} columns of row groups are compressed in another way than before"
+        yield Observation("tells", message, {"chunks": compression})
     uneven = [name for name in sorted(changes) if len(set(changes[name])) > 1]
     for name in uneven:
         what = f"settings of column {name!r}"
         yield compare_parts(changes[name], carriers[name], what, "row group")
     alike = [change for name, (change, *_) in changes.items() if name not in uneven]
-    told = (
+    message = (
         f"of {len(changes):,} columns {len(alike):,} have the same change in every row group, "
         f"{sum(not change for change in alike):,} of these none"
     )
-    yield Observation("ok", told, {"columns": len(changes), "alike": len(alike)})
+    yield Observation("ok", message, {"columns": len(changes), "alike": len(alike)})
 
 
 def _describe(chunk: Any, pages: Iterable[Page]) -> tuple[Hashable, ...]:

