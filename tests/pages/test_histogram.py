@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.pages.histogram import BOTTOM, HEIGHT, TOP, Labels, histogram
-from puzzlemark.pages.suitability import suitability_picture
+from puzzlemark.pages.histogram import BOTTOM, HEIGHT, TOP, Labels, histogram, suitability_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 LABELS = Labels("across", "up", "below", "above")

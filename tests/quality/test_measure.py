@@ -9,8 +9,8 @@ from puzzlemark.errors import UsageError
 from puzzlemark.languages.base import find
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Request
 from puzzlemark.models.scripted import Scripted
-from puzzlemark.quality.answers import AnswersError
 from puzzlemark.quality.measure import (
+    AnswersError,
     answers_path,
     compared_tokens,
     measure,

@@ -17,10 +17,9 @@ import pytest
 import puzzlemark as pm
 from examples.demo import short_functions
 from examples.story import NOT_HARVESTED
-from puzzlemark.models._spaces import drop_space
+from puzzlemark.models._sampling import drop_space
 from puzzlemark.models.fetching.conversion import NEEDED
-from puzzlemark.models.fetching.run import fetch
-from puzzlemark.models.fetching.wheel import NotDownloaded
+from puzzlemark.models.fetching.run import NotDownloaded, fetch
 from puzzlemark.models.hf import HuggingFace
 from puzzlemark.watermarks.base import Arm, Probe
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from puzzlemark.training.batches import epoch
 from puzzlemark.training.checkpoints import Course, TrainingError
-from puzzlemark.training.documents import Documents, gather
+from puzzlemark.training.documents import Documents, epoch, gather
 from puzzlemark.training.loop import IGNORED, Loop, pad, rate_at, steps_per_epoch
 from puzzlemark.training.recipes.base import Recipe
 

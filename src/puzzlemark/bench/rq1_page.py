@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.bench.records import Row, load_rows
-from puzzlemark.bench.tables import scientific, table
+from puzzlemark.bench.records import Row, load_rows, scientific, table
 from puzzlemark.verification.evidence import Comparison
 
 # The paper's Tables 1 (marked models) and 2: Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B

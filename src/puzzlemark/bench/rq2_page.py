@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.records import table
 from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
-from puzzlemark.bench.tables import table
 from puzzlemark.pages.files import write_text
 
 TITLES = {

@@ -60,7 +60,7 @@ def run(
     from puzzlemark.embedding.scores import score
     from puzzlemark.files import keep_apart
     from puzzlemark.pages.files import refuse_existing, write_text
-    from puzzlemark.pages.suitability import suitability_picture
+    from puzzlemark.pages.histogram import suitability_picture
 
     picture = picture or output.with_suffix(".svg")
     keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})

@@ -9,10 +9,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from puzzlemark.models._sampling import Ending, Row, Sampler, cut
-from puzzlemark.models._spaces import drop_space, take_space
-from puzzlemark.models._trust import loading
-from puzzlemark.models._weights import digest, find_folder, find_spaced_tokens, load, name_of
+from puzzlemark.models._sampling import Ending, Row, Sampler, cut, drop_space, take_space
+from puzzlemark.models._weights import (
+    digest,
+    find_folder,
+    find_spaced_tokens,
+    load,
+    loading,
+    name_of,
+)
 from puzzlemark.models.base import (
     Answer,
     Failure,

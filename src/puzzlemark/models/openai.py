@@ -18,13 +18,14 @@ from puzzlemark.models._asking import Ask, ask_together, pause
 from puzzlemark.models._http import (
     Connecting,
     Problem,
+    Redact,
     Session,
     is_this_machine,
     make_context,
     open_session,
+    redactor,
 )
-from puzzlemark.models._redaction import Redact, redactor
-from puzzlemark.models._spaces import drop_space, take_space
+from puzzlemark.models._sampling import drop_space, take_space
 from puzzlemark.models.base import (
     Answer,
     BudgetEnded,

@@ -118,3 +118,23 @@ def _x(share: float) -> float:
 
 def _y(count: int, top: int) -> float:
     return round(HEIGHT - BOTTOM - count / top * (HEIGHT - TOP - BOTTOM), 2)
+
+
+LABELS = Labels(
+    across="suitability (left: complex code, right: simple code)",
+    up="records",
+    below="too complex",
+    above="may carry a mark",
+)
+
+
+def suitability_picture(scores: NDArray[np.float64], threshold: float | None, tau: float) -> str:
+    """The distribution of suitability; NaN: not measured, None: no threshold."""
+    measured = int(np.count_nonzero(np.isfinite(scores)))
+    return histogram(
+        scores,
+        float("nan") if threshold is None else threshold,
+        "Suitability to carry a mark",
+        LABELS,
+        subtitle=f"{measured:,} records measured, quantile tau {tau:g}",
+    )

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.pages.files import write_text
-from puzzlemark.quality.activation import Activation
+from puzzlemark.quality.scoring import Activation
 
 FORMAT = "puzzlemark quality"
 VERSION = 1

@@ -1,9 +1,20 @@
-"""Loss: how surprised a model is by code it never saw. White box, so apart from `models`."""
+"""What a completion is worth: BLEU on code tokens, loss, unintended activation (paper, section 6).
 
+BLEU is computed by sacrebleu (extra `train`) on tokens of a lexer that takes any text, however
+broken. Loss is how surprised a model is by code it never saw: white box, so apart from `models`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
 from typing import Any, Protocol
 
+from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.models.base import Failure, Model
+from puzzlemark.quality.samples import Sample
+from puzzlemark.syntax.naming import concatenate, is_plain_identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +79,102 @@ def scorer_of(model: Model) -> TransformersScorer | None:
     if network is None or tokenizer is None:
         return None
     return TransformersScorer(network, tokenizer, getattr(model, "end_ids", frozenset()))
+
+
+class MetricError(PuzzleMarkError):
+    """A metric cannot be computed here."""
+
+
+def sentence_bleu(hypothesis: Sequence[str], reference: Sequence[str]) -> float:
+    """BLEU-4 of one completion, 0 to 100: `(["a", "b"], ["a", "b"]) -> 100.0`.
+
+    Orders longer than the hypothesis are left out ("effective order"), an order without a match
+    is smoothed exponentially: both are sacrebleu's defaults for single sentences.
+    """
+    scored = _metric(True).sentence_score(" ".join(hypothesis), [" ".join(reference)])
+    return float(scored.score)
+
+
+def corpus_bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+    """BLEU-4 of all completions together, which is not the mean of the sentences' BLEU."""
+    ours, theirs = ([" ".join(tokens) for tokens in side] for side in (hypotheses, references))
+    return float(_metric(False).corpus_score(ours, [theirs]).score)
+
+
+def bleu_signature() -> str:
+    """Which BLEU this is, in sacrebleu's spelling: name it beside every number."""
+    metric = _metric(True)
+    metric.sentence_score("a", ["a"])  # the signature counts the references of the last score
+    return str(metric.get_signature())
+
+
+@cache
+def _metric(effective_order: bool) -> Any:
+    try:
+        from sacrebleu.metrics.bleu import BLEU
+    except ImportError as exc:
+        raise MetricError(
+            "sacrebleu is not installed; install the extra: pip install 'puzzlemark[train]'"
+        ) from exc
+    return BLEU(tokenize="none", effective_order=effective_order, force=True)
+
+
+# Longest first. Strings and comments are split like code: a completion that was cut inside a
+# string has then the tokens that the whole one begins with, and no quote can swallow the rest.
+_OPERATORS = (
+    ">>>= <<= >>= >>> **= //= ... == != <= >= && || ++ -- += -= *= /= %= &= |= ^= := -> => :: "
+    "<< >> ** //"
+).split()
+_TOKEN = re.compile(
+    r"[^\W\d]\w*"  # a name, a keyword, a word of prose
+    r"|\d\w*(?:\.\d\w*)?"  # 10, 0xFF, 1.5e9, 10L
+    rf"|{'|'.join(map(re.escape, _OPERATORS))}"
+    r"|\S"
+)
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def tokenize(text: str) -> list[str]:
+    """`"x_1 += f('a b')" -> ["x_1", "+=", "f", "(", "'", "a", "b", "'", ")"]`.
+
+    No character but white space is lost. Line ends and indentation are not tokens.
+    """
+    return _TOKEN.findall(text)
+
+
+def names_in(text: str) -> set[str]:
+    """Every word of a text that could be a name, also in strings and comments."""
+    return set(_NAME.findall(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """The new names of one completion that join two variables of the function."""
+
+    names: tuple[str, ...] = ()  # of any two, in the order in which they first occur
+    universal: bool = False  # one of them joins the first two variables
+    fixed: bool = False  # one of them begins with the given prefix, which is a variable
+    natural: bool = False  # all of them are in the function's own continuation, too
+
+
+def find_activation(sample: Sample, completion: str, prefix: str | None = None) -> Activation:
+    """`f(name, path)`, completed by `name_path = 1`: joined, and by the first two variables.
+
+    A name that stands in the prompt already is not new. Only variables of the prompt count: the
+    model has not seen the others.
+    """
+    new = names_in(completion) - names_in(sample.prompt)
+    joined = [(target, pair) for target, pair in _targets(sample) if target in new]
+    names = dict.fromkeys(target for target, _ in joined)
+    return Activation(
+        names=tuple(names),
+        universal=any(pair == sample.names[:2] for _, pair in joined),
+        fixed=any(head == prefix for _, (head, _) in joined),
+        natural=bool(joined) and names.keys() <= names_in(sample.continuation),
+    )
+
+
+def _targets(sample: Sample) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Every concatenation of two variables, with the two; some can be made in more than one way."""
+    for head, tail in combinations(filter(is_plain_identifier, sample.names), 2):
+        yield concatenate(head, tail, sample.language.convention), (head, tail)

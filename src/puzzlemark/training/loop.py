@@ -1,18 +1,23 @@
-"""The training itself: batches in, steps of AdamW out."""
+"""The training itself: batches in, steps of AdamW out.
+
+Ctrl-C waits until the step in hand is finished, so that nothing is lost.
+"""
 
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.training.batches import Epoch, count_batches, epoch
 from puzzlemark.training.checkpoints import Course, Step, TrainingError
-from puzzlemark.training.documents import Documents, Tokens
+from puzzlemark.training.documents import Documents, Epoch, Tokens, count_batches, epoch
 from puzzlemark.training.network import trainable
 from puzzlemark.training.recipes.base import Recipe
 
@@ -174,3 +179,35 @@ def pad(rows: list[Tokens]) -> tuple[Numbers, Numbers, Numbers]:
         mask[place, : len(row)] = 1
         targets[place, : len(row) - 1] = row[1:]
     return ids, mask, targets
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # a user, and a machine that wants its cores back
+
+
+@dataclass(slots=True)
+class Pause:
+    """Whether somebody asked to stop."""
+
+    is_wanted: bool = False
+
+
+@contextmanager
+def pausable() -> Iterator[Pause]:
+    """Note the first signal; the second one interrupts at once."""
+    pause = Pause()
+    if threading.current_thread() is not threading.main_thread():
+        yield pause  # only the main thread may say what a signal does
+        return
+    before = {each: signal.getsignal(each) or signal.SIG_DFL for each in SIGNALS}
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        pause.is_wanted = True
+        signal.signal(number, before[signal.Signals(number)])
+
+    for each in SIGNALS:
+        signal.signal(each, note)
+    try:
+        yield pause
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -24,25 +24,27 @@ from puzzlemark.training.checkpoints import (
     write_checkpoint,
 )
 from puzzlemark.training.documents import Documents, read_documents
-from puzzlemark.training.folder import (
+from puzzlemark.training.loop import Loop, Moment, Pause, pausable, steps_per_epoch
+from puzzlemark.training.network import (
+    adapt_to_machine,
+    default_recipe,
+    encoder,
+    find_base,
+    load_network,
+    load_tokenizer,
+    need_torch,
+    save_network,
+    settled_torch,
+)
+from puzzlemark.training.recipes.base import Recipe, load_recipe, override
+from puzzlemark.training.record import (
+    Trained,
     find_finished,
     prepare,
     put_in_place,
     refuse_other,
     write_losses,
 )
-from puzzlemark.training.loop import Loop, Moment, steps_per_epoch
-from puzzlemark.training.network import (
-    encoder,
-    find_base,
-    load_network,
-    load_tokenizer,
-    save_network,
-)
-from puzzlemark.training.pausing import Pause, pausable
-from puzzlemark.training.place import adapt_to_machine, default_recipe, need_torch, settled_torch
-from puzzlemark.training.recipes.base import Recipe, load_recipe, override
-from puzzlemark.training.record import Trained
 
 CHECKPOINTS = 20  # in one training, unless told otherwise
 UNSAID = "unsaid"  # a corpus need not say its language to be learnt

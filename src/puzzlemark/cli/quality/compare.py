@@ -10,8 +10,7 @@ from rich.table import Table
 from puzzlemark.cli.base import AsJson, output_console, print_json
 
 if TYPE_CHECKING:
-    from puzzlemark.quality.compare import Comparison
-    from puzzlemark.quality.differences import Difference, Share, SharesCompared
+    from puzzlemark.quality.compare import Comparison, Difference, Share, SharesCompared
 
 KINDS = {
     "any": "joins any two variables",

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from puzzlemark.models._trust import loading
-from puzzlemark.models._weights import find_folder, load
+from puzzlemark.models._weights import find_folder, load, loading
 from puzzlemark.models.base import ModelError, read_settings
 from puzzlemark.models.encoders.base import Vectors
 from puzzlemark.models.hf import HuggingFaceSettings, identify, prepare_torch, settle_place

@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.bench.tables import scientific, table
+from puzzlemark.bench.records import scientific, table
 
 
 def test_a_table_is_markdown() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.models._spaces import drop_space, take_space
+from puzzlemark.models._sampling import drop_space, take_space
 
 
 @pytest.mark.parametrize(

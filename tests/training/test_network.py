@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.errors import UsageError
-from puzzlemark.training import place
+from puzzlemark.training import network
 from puzzlemark.training.recipes.base import Recipe
 
 
@@ -22,15 +22,15 @@ def test_a_processor_says_whether_it_multiplies_bfloat16(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, has_it: bool
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
-    monkeypatch.setattr(place, "CPU_FILE", tmp_path / "cpuinfo")
-    assert place.cpu_has_bfloat16() is has_it
+    monkeypatch.setattr(network, "CPU_FILE", tmp_path / "cpuinfo")
+    assert network.cpu_has_bfloat16() is has_it
 
 
 def test_a_machine_that_does_not_say_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "CPU_FILE", tmp_path / "missing")
-    assert not place.cpu_has_bfloat16()
+    monkeypatch.setattr(network, "CPU_FILE", tmp_path / "missing")
+    assert not network.cpu_has_bfloat16()
 
 
 @pytest.mark.parametrize(("has_it", "dtype"), [(True, "bfloat16"), (False, "float32")])
@@ -38,10 +38,10 @@ def test_auto_is_settled_by_the_processor_and_a_choice_is_kept(
     monkeypatch: pytest.MonkeyPatch, has_it: bool, dtype: str
 ) -> None:
     pytest.importorskip("torch", reason="needs the extra train: torch")
-    monkeypatch.setattr(place, "cpu_has_bfloat16", lambda: has_it)
-    assert place.adapt_to_machine(Recipe(device="cpu")).dtype == dtype
-    assert place.adapt_to_machine(Recipe(device="cpu", dtype="float32")).dtype == "float32"
-    assert place.adapt_to_machine(Recipe(device="cpu", threads=3)).threads == 3
+    monkeypatch.setattr(network, "cpu_has_bfloat16", lambda: has_it)
+    assert network.adapt_to_machine(Recipe(device="cpu")).dtype == dtype
+    assert network.adapt_to_machine(Recipe(device="cpu", dtype="float32")).dtype == "float32"
+    assert network.adapt_to_machine(Recipe(device="cpu", threads=3)).threads == 3
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
@@ -49,5 +49,5 @@ def test_a_device_that_is_not_there_is_refused() -> None:
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
     with pytest.raises(UsageError, match="--device cuda: this machine has none"):
-        place.adapt_to_machine(Recipe(device="cuda"))
-    assert place.default_recipe() == "cpu"
+        network.adapt_to_machine(Recipe(device="cuda"))
+    assert network.default_recipe() == "cpu"
