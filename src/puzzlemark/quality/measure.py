@@ -9,9 +9,10 @@ from typing import Any
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.progress import Progress
-from puzzlemark.provenance import PARSING, versions
+from puzzlemark.provenance import versions
 from puzzlemark.quality.activation import find_activation
 from puzzlemark.quality.answers import Answers, opened
 from puzzlemark.quality.bleu import bleu_signature, corpus_bleu, sentence_bleu
@@ -56,7 +57,7 @@ def measure(
         "terms": asdict(terms),
         "model": model.describe(),
         "scorer": scorer.describe() if scorer is not None else None,
-        "versions": versions("sacrebleu", *PARSING),
+        "versions": versions("sacrebleu", *parsing_packages()),
     }
     with opened(answers_path(path), header) as answers:
         _ask(model, held_out.samples, terms, answers, report)

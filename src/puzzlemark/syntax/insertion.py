@@ -8,8 +8,6 @@ from puzzlemark.errors import UnsafeRename
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 
-# parameters behind which there is no room: `**kwargs`, `String... args`
-LAST_PARAMETERS = frozenset({"dictionary_splat_pattern", "spread_parameter"})
 NO_PLACE = "no place to declare another variable"
 
 
@@ -31,7 +29,8 @@ def declare_after(tree: Tree, start: int, name: str) -> Edit:
     """The same right behind the parameter or statement: `def f(key):` -> `def f(key, name):`."""
     node = _parameter_or_statement(tree, start)
     if _is_parameter(tree, node):
-        if any(each.type in LAST_PARAMETERS for each in (node, *node.named_children)):
+        last = tree.language.last_parameters
+        if any(each.type in last for each in (node, *node.named_children)):
             raise UnsafeRename(NO_PLACE)
         text = ", " + _parameter(tree, node, name).removesuffix(", ")
         return Edit(node.end_byte - tree.offset, b"", text.encode())
@@ -80,7 +79,7 @@ def _end_of_line(tree: Tree, node: Node) -> int:
     other = tree.root.descendant_for_byte_range(at, at)
     if (
         other is None
-        or other.type not in tree.language.measures.comments
+        or other.type not in tree.language.tokens.comments
         or other.end_byte < node.end_byte + len(rest.rstrip())
     ):
         raise UnsafeRename(NO_PLACE)  # another statement, or the end of the block

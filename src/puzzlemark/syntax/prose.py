@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from puzzlemark.snippet import Edit
-from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.tree import Tree, is_docstring
 
 
 def reword(tree: Tree, names: Mapping[str, str]) -> tuple[Edit, ...]:
@@ -27,17 +27,11 @@ def reword(tree: Tree, names: Mapping[str, str]) -> tuple[Edit, ...]:
 
 
 def _prose(tree: Tree) -> Iterator[Node]:
-    comments, docstring = tree.language.measures.comments, tree.language.docstring
+    comments = tree.language.tokens.comments
     stack = [tree.root]
     while stack:
         node = stack.pop()
-        if node.type in comments:
+        if node.type in comments or is_docstring(tree.language, node):
             yield node
-        elif docstring is not None and node.type == docstring[0]:
-            children = node.named_children
-            if len(children) == 1 and children[0].type == docstring[1]:
-                yield node
-            else:
-                stack.extend(children)
         else:
             stack.extend(node.named_children)

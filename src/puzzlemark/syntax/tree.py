@@ -6,8 +6,8 @@ from functools import cache
 
 import tree_sitter
 
-from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.languages.base import Language, find
+from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.languages.base import Grammar, Language, find
 from puzzlemark.snippet import Snippet
 
 # Levels of a tree. The deepest of 195,955 functions of CodeSearchNet has 209, and CPython itself
@@ -50,7 +50,7 @@ def parse(snippet: Snippet) -> Tree:
         raise UnparsableSnippet("not valid Unicode") from exc
     if not code.strip():
         raise UnparsableSnippet("empty code")
-    parser = _parser(language.grammar)
+    parser = parser_of(language.grammar)
     root = parser.parse(code).root_node
     if not root.has_error:
         refuse_depth(root)
@@ -99,7 +99,27 @@ def have_same_shape(one: tree_sitter.Node, other: tree_sitter.Node) -> bool:
                 return True
 
 
+def is_docstring(language: Language, node: tree_sitter.Node) -> bool:
+    """Whether a statement is a string and nothing else: documentation, where there is any."""
+    docstring = language.docstring
+    if docstring is None or node.type != docstring.statement:
+        return False
+    return [child.type for child in node.named_children] == [docstring.string]
+
+
 @cache
-def _parser(grammar: str) -> tree_sitter.Parser:
-    module = importlib.import_module(grammar)
-    return tree_sitter.Parser(tree_sitter.Language(module.language()))
+def load_grammar(grammar: Grammar) -> tree_sitter.Language:
+    """tree-sitter's own tables; an error names the package that is missing."""
+    try:
+        entry = getattr(importlib.import_module(grammar.module), grammar.entry)
+    except (ImportError, AttributeError) as exc:
+        raise UsageError(
+            f"no grammar {grammar.module}.{grammar.entry}(): pip install {grammar.package}"
+        ) from exc
+    return tree_sitter.Language(entry())
+
+
+@cache
+def parser_of(grammar: Grammar) -> tree_sitter.Parser:
+    """A parser, which also takes code with syntax errors."""
+    return tree_sitter.Parser(load_grammar(grammar))
