@@ -4,7 +4,7 @@ import pytest
 
 from puzzlemark import plugins
 from puzzlemark.languages.base import Language, find
-from puzzlemark.syntax.tree import load_grammar
+from puzzlemark.syntax.checking import find_gaps
 
 every_language = pytest.mark.parametrize("name", plugins.names("languages"))
 
@@ -21,17 +21,9 @@ def test_its_file_is_called_like_it(name: str) -> None:
 
 
 @every_language
-def test_every_node_type_in_its_tables_exists_in_the_grammar(name: str) -> None:
-    language = load(name)
-    grammar = load_grammar(language.grammar)
-    known = {grammar.node_kind_for_id(n) for n in range(grammar.node_kind_count)}
-    measures = language.measures
-    tables = {"functions": language.functions} | {
-        field: getattr(measures, field) for field in type(measures).__dataclass_fields__
-    }
-    for field, table in tables.items():
-        if isinstance(table, frozenset):
-            assert table <= known, f"{field}: {sorted(table - known)}"
+def test_no_table_is_missing_or_names_what_the_grammar_does_not_know(name: str) -> None:
+    gaps = find_gaps(load(name))
+    assert not gaps, f"languages/{name}.py:\n" + "\n".join(gaps)
 
 
 @every_language
@@ -49,6 +41,10 @@ def test_it_is_found_by_name_and_alias_in_any_case(name: str) -> None:
 def test_names_and_aliases_do_not_clash() -> None:
     spellings = [s for n in plugins.names("languages") for s in (n, *load(n).aliases)]
     assert len(spellings) == len(set(spellings))
+
+
+def test_every_resolver_belongs_to_a_language() -> None:
+    assert set(plugins.names("syntax.resolvers")) == set(plugins.names("languages"))
 
 
 def test_an_unknown_language_is_none() -> None:
