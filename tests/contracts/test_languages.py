@@ -3,8 +3,12 @@
 import pytest
 
 from puzzlemark import plugins
+from puzzlemark.features.measure import FEATURES, measure
 from puzzlemark.languages.base import Language, find
+from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.checking import find_gaps
+from puzzlemark.syntax.tree import parse
+from puzzlemark.syntax.variables import functions
 
 every_language = pytest.mark.parametrize("name", plugins.names("languages"))
 
@@ -24,6 +28,15 @@ def test_its_file_is_called_like_it(name: str) -> None:
 def test_no_table_is_missing_or_names_what_the_grammar_does_not_know(name: str) -> None:
     gaps = find_gaps(load(name))
     assert not gaps, f"languages/{name}.py:\n" + "\n".join(gaps)
+
+
+@every_language
+def test_its_features_count_every_variable_of_its_example(name: str) -> None:
+    # a snippet whose features tell of too few variables is never asked for a mark
+    tree = parse(Snippet("example", load(name).example, name))
+    (function,) = functions(tree)
+    declared = dict(zip(FEATURES, measure(tree), strict=True))["dvc"]
+    assert declared >= len(function.variables), "measures.declares: lacks some kind of declaration"
 
 
 @every_language

@@ -155,7 +155,9 @@ def _find_declared(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> No
         if child.kind_id in kinds.names:
             found.append(child)
         elif child.kind_id in kinds.unpacked:
-            waiting.extend(reversed(_at(place, child)))
+            # a field of the node above says nothing of what is inside
+            inside = _at(place, child) if isinstance(place, slice) else child.children
+            waiting.extend(reversed(inside))
 
 
 def _find_called(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:
