@@ -16,7 +16,7 @@ from puzzlemark import plugins
 from puzzlemark.errors import PuzzleMarkError, UnsafeRename
 from puzzlemark.languages.base import Language
 from puzzlemark.snippet import Edit, Snippet, apply_edits
-from puzzlemark.syntax.insertion import declare_after, declare_before
+from puzzlemark.syntax.prompts import declare_after, declare_before
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree, load_grammar, parse
 from puzzlemark.syntax.variables import Function, functions
