@@ -1,7 +1,12 @@
 """What every language's tables promise, run over all that are found."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+import puzzlemark
 from puzzlemark import plugins
 from puzzlemark.features.measure import FEATURES, measure
 from puzzlemark.languages.base import Language, find
@@ -9,6 +14,20 @@ from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.checking import find_gaps
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import functions
+
+PACKAGE = Path(puzzlemark.__file__).parent
+# What may name a language: its own files, what is made for one language only, the paper's marks
+# and experiments. Everything else asks `Language`.
+OWN = {"languages", "resolvers", "rewritings", "bench"}
+MADE_FOR_ONE = {
+    "watermarks/codemark.py",
+    "watermarks/coprotector_sentence.py",
+    "watermarks/coprotector_word.py",
+    "watermarks/fixed_prefix.py",
+    "watermarks/universal.py",
+    "detectors/_decoma_abstraction.py",  # the setting old_java
+    "provenance.py",  # the version of the interpreter
+}
 
 every_language = pytest.mark.parametrize("name", plugins.names("languages"))
 
@@ -58,6 +77,31 @@ def test_names_and_aliases_do_not_clash() -> None:
 
 def test_every_resolver_belongs_to_a_language() -> None:
     assert set(plugins.names("syntax.resolvers")) == set(plugins.names("languages"))
+
+
+def named_in(source: str) -> set[str]:
+    """The languages that the code spells in strings of their own: `if name == "python"`."""
+    spellings = {s for n in plugins.names("languages") for s in (n, *load(n).aliases)}
+    strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return {node.value for node in strings if node.value in spellings}
+
+
+def other_files() -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inside = path.relative_to(PACKAGE)
+        if not OWN & set(inside.parts) and inside.as_posix() not in MADE_FOR_ONE:
+            yield path
+
+
+def test_no_other_file_knows_a_language_by_name() -> None:
+    found = {str(path.relative_to(PACKAGE)): named_in(path.read_text()) for path in other_files()}
+    naming = {path: named for path, named in found.items() if named}
+    assert not naming, "make a table of `Language` of what these know"
+
+
+def test_a_closed_list_of_languages_is_seen() -> None:
+    assert named_in('JOINTS = {"python": "; "}\nif name == "py": pass') == {"python", "py"}
+    assert named_in('"""About python."""\nx = "python or java"') == set()
 
 
 def test_an_unknown_language_is_none() -> None:
