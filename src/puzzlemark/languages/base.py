@@ -112,6 +112,8 @@ class Language:
     aliases: frozenset[str] = frozenset()  # other spellings met in datasets, lower case
     grammar: Grammar
     wrapper: tuple[bytes, bytes] | None = None  # tried around a snippet that does not parse alone
+    # code without a function was misread: JavaScript's `get(a)` above a block is a call
+    needs_function: bool = False
     example: str  # a function with a parameter, two local variables and a string: for tests
 
     # names

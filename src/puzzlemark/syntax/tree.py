@@ -13,6 +13,7 @@ from puzzlemark.snippet import Snippet
 # Levels of a tree. The deepest of 195,955 functions of CodeSearchNet has 209, and CPython itself
 # refuses 200 nested parentheses; what goes far beyond was made to break its readers.
 DEEPEST = 1_000
+ALONE = (b"", b"")
 TOO_DEEP = f"nested too deeply (more than {DEEPEST} levels)"
 
 
@@ -50,19 +51,27 @@ def parse(snippet: Snippet) -> Tree:
         raise UnparsableSnippet("not valid Unicode") from exc
     if not code.strip():
         raise UnparsableSnippet("empty code")
-    parser = parser_of(language.grammar)
-    root = parser.parse(code).root_node
-    if not root.has_error:
+    parser, reason = parser_of(language.grammar), "syntax errors"
+    for before, after in (ALONE, *([language.wrapper] if language.wrapper else [])):
+        source = before + code + after
+        root = parser.parse(source).root_node
+        if root.has_error:
+            continue
         refuse_depth(root)
-        return Tree(snippet, language, code, root)
-    if language.wrapper is not None:
-        before, after = language.wrapper
-        wrapped = before + code + after
-        root = parser.parse(wrapped).root_node
-        if not root.has_error:
-            refuse_depth(root)
-            return Tree(snippet, language, wrapped, root, len(before))
-    raise UnparsableSnippet("syntax errors")
+        if not language.needs_function or _has_function(language, root):
+            return Tree(snippet, language, source, root, len(before))
+        reason = "no function in it"
+    raise UnparsableSnippet(reason)
+
+
+def _has_function(language: Language, root: tree_sitter.Node) -> bool:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in language.functions:
+            return True
+        stack.extend(node.named_children)
+    return False
 
 
 def refuse_depth(root: tree_sitter.Node) -> None:
