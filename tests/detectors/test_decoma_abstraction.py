@@ -4,6 +4,7 @@ import pytest
 
 from puzzlemark.detectors._decoma_abstraction import abstract, strip_comments
 from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Snippet
 
 SQUARES = """def squares(n, out=None):
@@ -124,15 +125,21 @@ def test_replacement_of_values_is_plain_text() -> None:
     assert expressions("def f(self):\n    self.x + self.xy\n")[0] == "__value__ + __value__y"
 
 
+def table(name: str) -> Language:
+    found = find(name)
+    assert found is not None
+    return found
+
+
 def test_strings_that_open_a_line_go_with_the_comments() -> None:
     code = 'def f():\n    """doc"""\n    x = "kept"  # gone\n    "also gone"\n'
-    assert strip_comments(code, "python") == 'def f():\n    x = "kept"  '
+    assert strip_comments(code, table("python")) == 'def f():\n    x = "kept"  '
 
 
 def test_java_comments_go_and_strings_stay() -> None:
     code = 'int f() { // one\n  String s = "// no /* comment";\n\n  /* two\n */ return 0; }'
     stripped = 'int f() {  \n  String s = "// no /* comment";\n    return 0; }'
-    assert strip_comments(code, "java") == stripped
+    assert strip_comments(code, table("java")) == stripped
 
 
 def test_code_with_syntax_errors_is_abstracted_all_the_same() -> None:

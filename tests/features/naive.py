@@ -38,11 +38,11 @@ def _top(tree: Tree) -> list[Node]:
 
 
 def _children(tree: Tree, node: Node) -> list[Node]:
-    return [] if node.type in tree.language.measures.opaque else node.children
+    return [] if node.type in tree.language.tokens.opaque else node.children
 
 
 def _is_code(tree: Tree, node: Node) -> bool:
-    return node.type not in tree.language.measures.comments | tree.language.measures.layout
+    return node.type not in tree.language.tokens.comments | tree.language.tokens.layout
 
 
 def _walk(tree: Tree, node: Node) -> Iterator[Node]:
@@ -79,7 +79,7 @@ def _lines(tree: Tree) -> int:
     code = bytearray(tree.source)
 
     def blank(node: Node) -> None:
-        if node.type in tree.language.measures.comments:
+        if node.type in tree.language.tokens.comments:
             for at in range(node.start_byte, node.end_byte):
                 if code[at] not in b"\r\n":
                     code[at] = 0x20

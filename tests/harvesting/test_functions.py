@@ -3,12 +3,14 @@
 import ast
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Wanted, collect
+from puzzlemark.languages.python import LANGUAGE
 
 PYTHON = '''\
 """A module."""
@@ -164,6 +166,16 @@ def test_java_methods_and_constructors_become_records_without_their_javadoc() ->
 
 def test_a_method_without_a_body_is_counted_and_left_out() -> None:
     assert reaped(JAVA, "java").skipped_functions == {"no body": 1}
+
+
+def test_a_function_without_a_name_is_counted_and_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lambdas = replace(LANGUAGE, functions=frozenset({"lambda"}))
+    monkeypatch.setattr("puzzlemark.syntax.tree.find", lambda _name: lambdas)
+    collected = reaped("x = lambda a: a\n", "python")
+    assert not collected.records
+    assert collected.skipped_functions == {"no name": 1}
 
 
 def test_a_file_that_is_one_bare_method_has_no_class_in_its_name() -> None:

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
-from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.languages.base import Grammar
+from puzzlemark.languages.java import LANGUAGE as JAVA
 from puzzlemark.snippet import Snippet
-from puzzlemark.syntax.tree import parse
+from puzzlemark.syntax.tree import load_grammar, parse
 
 
 def python(code: str) -> Snippet:
@@ -52,3 +56,18 @@ def test_a_language_has_several_spellings(language: str) -> None:
 @pytest.mark.parametrize("code", ["print 1", "exec 'x'", "raise E, 1", "x = `y`", "x = 0777 + 1L"])
 def test_python_2_parses(code: str) -> None:
     assert parse(python(code)).root.type == "module"
+
+
+def test_code_in_which_a_language_needs_a_function_is_read_inside_its_wrapper(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fields = replace(JAVA, functions=frozenset({"field_declaration"}), needs_function=True)
+    monkeypatch.setattr("puzzlemark.syntax.tree.find", lambda _name: fields)
+    assert parse(Snippet("x", "int x;", "java")).offset == len("class X {")
+    with pytest.raises(UnparsableSnippet, match="no function in it"):
+        parse(Snippet("x", "{ int x = 1; }", "java"))
+
+
+def test_a_grammar_that_is_not_installed_is_named() -> None:
+    with pytest.raises(UsageError, match=r"tree_sitter_x\.language\(\): pip install tree-sitter-x"):
+        load_grammar(Grammar("tree_sitter_x"))

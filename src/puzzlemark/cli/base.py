@@ -49,7 +49,8 @@ LanguageColumn = Annotated[
     str | None, typer.Option(help="Column with the language. (default: recognised by its name)")
 ]
 Language = Annotated[
-    str | None, typer.Option(help="Language of the records that do not say it: python or java.")
+    str | None,
+    typer.Option(help="Language of the records that do not say it; see: puzzlemark list."),
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Worker processes. (default: one for each core)", min=1)

@@ -14,7 +14,7 @@ def run(
         Path,
         typer.Argument(metavar="FOLDER_OR_ZIP", help="Folder, .zip, .tar.gz or single file."),
     ],
-    language: Annotated[str, typer.Option(help="Language to look for: python or java.")],
+    language: Annotated[str, typer.Option(help="Language to look for; see: puzzlemark list.")],
     output: Annotated[Path, typer.Option(help="Dataset to write: .jsonl, .jsonl.gz or .parquet.")],
     min_lines: Annotated[int, typer.Option(help="Leave out shorter functions.", min=1)] = 1,
     documented_only: Annotated[

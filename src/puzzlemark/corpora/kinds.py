@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from puzzlemark.corpora.hashes import HASHES
+from puzzlemark.languages.base import skipped_by_tokenizers
 
 Value: TypeAlias = int | float | str | bytes
 Text: TypeAlias = bytes | list[bytes]  # a text cell, or a cell that lists tokens
@@ -90,27 +91,21 @@ PLACERS: dict[str, Placer] = {
     "tokens": place_tokens,
 }
 
-# What a tokenizer may leave out between two tokens: white space, comments, strings (docstrings).
-_GAP = re.compile(
-    rb"\s+|\\\r?\n|#[^\n]*|//[^\n]*|/\*.*?\*/"
-    rb"|[rRuUbBfF]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')",
-    re.DOTALL,
-)
-
 
 def _align(code: bytes, tokens: Sequence[bytes]) -> list[int] | None:
     """Where each token stands when they are read off the code in order; None when they are not."""
+    left_out = skipped_by_tokenizers()
     starts: list[int] = []
     at = 0
     for token in tokens:
         while not code.startswith(token, at):
-            if (gap := _GAP.match(code, at)) is None:
+            if (gap := left_out.match(code, at)) is None:
                 return None
             at = gap.end()
         starts.append(at)
         at += len(token)
     while at < len(code):
-        if (gap := _GAP.match(code, at)) is None:
+        if (gap := left_out.match(code, at)) is None:
             return None
         at = gap.end()
     return starts if any(tokens) else None

@@ -1,22 +1,16 @@
 """DeCoMa's two channels: abstract expressions and identifiers of one function."""
 
-import importlib
-import io
-import re
-import tokenize
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import accumulate
 from typing import Literal
 
 import tree_sitter
 
 from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.languages.base import find
+from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Edit, Snippet, apply_edits
-from puzzlemark.syntax.tree import refuse_depth
+from puzzlemark.syntax.tree import parser_of, refuse_depth
 
 VARIABLE, STRING, NUMBER, VALUE = "__variable__", "__str__", "__num__", "__value__"
 PLACEHOLDERS = (VARIABLE, STRING, NUMBER, VALUE)
@@ -28,43 +22,6 @@ TOO_MANY = f"more than {MOST_NESTED} expressions inside of one"
 
 Identifiers = Literal["bound", "all"]
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """Node types of one language."""
-
-    binding: frozenset[str]  # an identifier directly inside one is a variable
-    strings: frozenset[str]
-    numbers: frozenset[str]
-    expressions: frozenset[str]
-
-
-NODES = {
-    "python": Nodes(
-        frozenset({"assignment", "argument_list"}),
-        frozenset({"string"}),
-        frozenset({"integer", "float"}),
-        frozenset(
-            "binary_operator comparison_operator call subscript expression_statement "
-            "return_statement attribute keyword_argument".split()
-        ),
-    ),
-    "java": Nodes(
-        frozenset({"variable_declarator", "formal_parameter", "enhanced_for_statement"}),
-        frozenset({"string_literal", "character_literal"}),
-        frozenset({"decimal_integer_literal", "decimal_floating_point_literal"}),
-        frozenset(
-            "binary_expression assignment_expression method_invocation "
-            "local_variable_declaration return_statement object_creation_expression "
-            "field_access array_creation_expression".split()
-        ),
-    ),
-}
-COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
-_JAVA_COMMENT = re.compile(
-    r"""(?P<kept>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|//[^\n]*|/\*.*?\*/""", re.DOTALL
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,56 +40,36 @@ def abstract(
     Or when the code nests absurdly. Syntax errors are no obstacle: what the parser makes of such
     code is what is abstracted.
     """
-    nodes = NODES.get(snippet.language)
-    if nodes is None:
+    language = find(snippet.language)
+    if language is None:
         raise UnparsableSnippet(f"decoma knows no {snippet.language}")
-    source = strip_comments(snippet.code, snippet.language).encode()
-    parser = _parser(snippet.language)
+    source = strip_comments(snippet.code, language).encode()
+    parser = parser_of(language.grammar)
     root = parser.parse(source).root_node
     refuse_depth(root)
-    header = _broken_header(root, source) if old_java and snippet.language == "java" else None
-    names, edits = _placeholders(root, source, nodes, identifiers, header)
+    header = _broken_header(root, source) if old_java and language.name == "java" else None
+    names, edits = _placeholders(root, source, language, identifiers, header)
     rewritten = apply_edits(source, edits)
-    expressions = _expressions(parser.parse(rewritten).root_node, rewritten, nodes)
+    expressions = _expressions(parser.parse(rewritten).root_node, rewritten, language)
     first = () if header is None else (header[0],)
     return Abstraction((*first, *expressions), names)
 
 
-def strip_comments(code: str, language: str) -> str:
+def strip_comments(code: str, language: Language) -> str:
     """The code without comments, docstrings and blank lines."""
-    if language == "python":
-        code = _without_python_comments(code)
-    else:
-        code = _JAVA_COMMENT.sub(lambda found: found["kept"] or " ", code)
-    return "\n".join(line for line in code.split("\n") if line.strip())
-
-
-def _without_python_comments(code: str) -> str:
-    """Drop comments, and strings that open a line of code or stand in the first column."""
-    lines = io.StringIO(code).readlines()
-    starts = list(accumulate(map(len, lines), initial=0))
-    kept: list[str] = []
-    at, before = 0, tokenize.INDENT
-    try:
-        for token in tokenize.generate_tokens(iter([*lines, ""]).__next__):
-            opens = before in (tokenize.INDENT, tokenize.NEWLINE) or token.start[1] == 0
-            if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and opens):
-                kept.append(code[at : starts[token.start[0] - 1] + token.start[1]])
-                at = starts[token.end[0] - 1] + token.end[1]
-            before = token.type
-    except (tokenize.TokenError, SyntaxError, StopIteration) as exc:
-        raise UnparsableSnippet("cannot be split into tokens") from exc
-    return "".join((*kept, code[at:]))
+    lines = language.lexing.strip_comments(code).split("\n")
+    return "\n".join(line for line in lines if line.strip())
 
 
 def _placeholders(
     root: tree_sitter.Node,
     source: bytes,
-    nodes: Nodes,
+    language: Language,
     identifiers: Identifiers,
     header: tuple[str, str] | None,
 ) -> tuple[tuple[str, ...], list[Edit]]:
     """The identifiers, and the edits that put placeholders for them and for literals."""
+    binders, known = language.binders, language.tokens
     names: dict[bytes, None] = {}
     if header is not None:
         names[header[1].encode()] = None
@@ -140,30 +77,31 @@ def _placeholders(
     covered = 0  # an identifier within a string counts, but the string goes as a whole
     for node, parent in _walk(root):
         kind = node.type
-        if kind == "identifier":
+        if kind in known.names:
             text = source[node.start_byte : node.end_byte]
-            if text not in names and (identifiers == "all" or parent in nodes.binding):
+            if text not in names and (identifiers == "all" or parent in binders):
                 names[text] = None
             if text in names and node.start_byte >= covered:
                 edits.append(Edit(node.start_byte, text, VARIABLE.encode()))
-        elif kind in nodes.strings or kind in nodes.numbers:
+        elif kind in known.strings or kind in known.numbers:
             text = source[node.start_byte : node.end_byte]
             if node.start_byte >= covered and text != b"0":
-                placeholder = STRING if kind in nodes.strings else NUMBER
+                placeholder = STRING if kind in known.strings else NUMBER
                 edits.append(Edit(node.start_byte, text, placeholder.encode()))
                 covered = node.end_byte
     return tuple(name.decode("utf-8", "replace") for name in names), edits
 
 
-def _expressions(root: tree_sitter.Node, source: bytes, nodes: Nodes) -> list[str]:
+def _expressions(root: tree_sitter.Node, source: bytes, language: Language) -> list[str]:
     """The texts of all expressions in pre-order, with those inside them as placeholders."""
+    phrases, comments = language.phrases, language.tokens.comments
     leaves: list[int] = []
     tokens: list[str] = []
     spans: list[Span] = []
     for node, _ in _walk(root):
-        if node.type in nodes.expressions:
+        if node.type in phrases:
             spans.append((node.start_byte, node.end_byte))
-        if node.child_count == 0 and node.end_byte > node.start_byte and node.type not in COMMENTS:
+        if node.child_count == 0 and node.end_byte > node.start_byte and node.type not in comments:
             leaves.append(node.start_byte)
             text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
             tokens.append(" ".join(text.split()))  # a blank separates tokens and nothing else
@@ -221,11 +159,3 @@ def _walk(root: tree_sitter.Node) -> Iterator[tuple[tree_sitter.Node, str]]:
         if node.child_count:
             kind = node.type
             stack.extend((child, kind) for child in reversed(node.children))
-
-
-@cache
-def _parser(language: str) -> tree_sitter.Parser:
-    known = find(language)
-    assert known is not None
-    module = importlib.import_module(known.grammar)
-    return tree_sitter.Parser(tree_sitter.Language(module.language()))

@@ -14,12 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from tree_sitter import Node
 
 from puzzlemark.corpora.base import Entry
 from puzzlemark.detectors.base import snippet_of
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.syntax.tree import Tree, is_docstring, parse
 
 Text = Literal["raw", "joined"]
 Filter = Literal["published", "stripped"]
@@ -111,24 +110,18 @@ def _add_bytes(content: dict[str, Any]) -> str:
 def _tokens(tree: Tree) -> Iterator[str]:
     """The leaves of a tree in order, without comments and docstrings; a string is one of them."""
     language = tree.language
-    left_out = language.measures.comments | language.measures.layout
+    left_out = language.tokens.comments | language.tokens.layout
     end = tree.offset + len(tree.code)
     stack = [tree.root]
     while stack:
         node = stack.pop()
-        if node.type in left_out or _is_docstring(node, language.docstring):
+        if node.type in left_out or is_docstring(language, node):
             continue
-        if not node.child_count or node.type in language.measures.opaque:
+        if not node.child_count or node.type in language.tokens.opaque:
             if tree.offset <= node.start_byte and node.end_byte <= end:  # not of the wrapper
                 yield tree.text(node)
         else:
             stack.extend(reversed(node.children))
-
-
-def _is_docstring(node: Node, docstring: tuple[str, str] | None) -> bool:
-    if docstring is None or node.type != docstring[0]:
-        return False
-    return [child.type for child in node.named_children] == [docstring[1]]
 
 
 def _library() -> Any:

@@ -18,15 +18,15 @@ from puzzlemark.detectors.base import Detector, Suspicion, load_detector
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
-from puzzlemark.provenance import PARSING, versions
+from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
 
 __all__ = ["Detected", "Truth", "detect", "load_suspicion"]
 
 ROW_GROUP = 50_000
 METADATA = b"puzzlemark"  # key of the file's metadata
-PARTS = (*PARSING, "numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _digest(corpus: Corpus, progress: Progress, stage: str = "digest") -> str:
 
 
 def _key(detector: Detector, digest: str, clean_digest: str | None) -> str:
-    facts = (_settings(detector), digest, clean_digest, versions(*PARTS))
+    facts = (_settings(detector), digest, clean_digest, _versions())
     return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
@@ -242,4 +242,8 @@ def _summarise(
 def _metadata(found: Detected) -> bytes:
     paths = ("input", "output")  # where a file once lay is nobody's business
     facts = {name: value for name, value in found.to_json().items() if name not in paths}
-    return orjson.dumps({**facts, "versions": versions(*PARTS)}, default=str)
+    return orjson.dumps({**facts, "versions": _versions()}, default=str)
+
+
+def _versions() -> dict[str, str]:
+    return versions(*parsing_packages(), "numpy")

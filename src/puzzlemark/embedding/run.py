@@ -31,6 +31,7 @@ from puzzlemark.engines.base import make
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged_together
@@ -172,7 +173,7 @@ def _header(
     return Header(
         format=FORMAT,
         version=VERSION,
-        versions=versions(),
+        versions=versions(*parsing_packages()),
         watermark=Scheme(
             scheme=settings.watermark.name,
             settings=to_settings(settings.watermark),

@@ -18,6 +18,7 @@ from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
@@ -205,4 +206,4 @@ def _metadata(corpus: Corpus, scored: Scored) -> bytes:
         "id": corpus.columns.id,
         "language": corpus.columns.language,
     }
-    return orjson.dumps({**facts, "columns": columns, "versions": versions()})
+    return orjson.dumps({**facts, "columns": columns, "versions": versions(*parsing_packages())})

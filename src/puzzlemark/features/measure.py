@@ -1,29 +1,45 @@
 """The ten complexity features of a snippet, in one walk (paper, section 4.2.1)."""
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
 
+import tree_sitter
 from tree_sitter import Node
 
-from puzzlemark.features.kinds import (
-    CALL,
-    COMMENT,
-    DECISION,
-    DECLARATION,
-    EXPRESSION,
-    INNER,
-    NESTING,
-    SKIPPED,
-    Kinds,
-    kinds_of,
-)
-from puzzlemark.features.lines import count_lines
 from puzzlemark.features.table import DEFAULT, FEATURES
-from puzzlemark.syntax.tree import Tree
+from puzzlemark.languages.base import Measures, Place, Tokens, find
+from puzzlemark.syntax.tree import Tree, load_grammar
 
 __all__ = ["DEFAULT", "FEATURES", "measure"]
 
+# What a node is to the walk. No bit at all: a token, or a node that counts as one.
+INNER = 1  # may have children
+EXPRESSION = 2
+DECLARATION = 4
+CALL = 8
+NESTING = 16
+DECISION = 32
+COMMENT = 64
+LAYOUT = 128
+SKIPPED = COMMENT | LAYOUT
 CONTROL = -1  # stands for the start where a control structure was opened, not an expression
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Everything the walk asks about a node, by its kind number."""
+
+    roles: tuple[int, ...]
+    declares: dict[int, slice | int]  # a slice of the children, or the number of a field
+    calls: dict[int, slice | int]
+    qualified: dict[int, int]  # an index among the children
+    names: frozenset[int]
+    unpacked: frozenset[int]
+    ifs: frozenset[int]
+    elses: frozenset[int]
 
 
 def measure(tree: Tree, features: Collection[str] = FEATURES) -> tuple[int, ...]:
@@ -104,7 +120,7 @@ def measure(tree: Tree, features: Collection[str] = FEATURES) -> tuple[int, ...]
     names = [name for name in _texts(tree, declared) if b"." not in name]
     return (
         cc,
-        count_lines(tree, comments),
+        _count_lines(tree, comments),
         len(sequence) - inner,
         mlcn,
         mdt + 1,
@@ -139,7 +155,9 @@ def _find_declared(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> No
         if child.kind_id in kinds.names:
             found.append(child)
         elif child.kind_id in kinds.unpacked:
-            waiting.extend(reversed(_at(place, child)))
+            # a field of the node above says nothing of what is inside
+            inside = _at(place, child) if isinstance(place, slice) else child.children
+            waiting.extend(reversed(inside))
 
 
 def _find_called(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None:
@@ -169,8 +187,97 @@ def _texts(tree: Tree, nodes: Iterable[Node]) -> list[bytes]:
     return [source[slice(*node.byte_range)] for node in nodes]  # half the time of node.text
 
 
+def _count_lines(tree: Tree, comments: Sequence[Node]) -> int:
+    """The snippet's lines with something other than space and comment; comments in order."""
+    code = _without(tree, comments) if comments or tree.offset else tree.source
+    return len([1 for line in code.splitlines() if line and not line.isspace()])
+
+
+def _without(tree: Tree, comments: Sequence[Node]) -> bytes:
+    source, at = tree.source, tree.offset
+    pieces: list[bytes] = []
+    for comment in comments:
+        start, end = comment.start_byte, comment.end_byte
+        # what stands before and after a comment of several lines stays on different lines
+        pieces += (source[at:start], b"\n" if b"\n" in source[start:end] else b"")
+        at = end
+    pieces.append(source[at : tree.offset + len(tree.code)])
+    return b"".join(pieces)
+
+
 def _count_patterns(sequence: list[int], expressions: list[tuple[int, int]]) -> int:
     """How many expressions differ in more than their identifiers and the text of their literals."""
     kinds = array("H", sequence).tobytes()
     # hashes, not slices: those of a sum with ten thousand terms would fill the memory
     return len({hash(kinds[2 * start : 2 * end]) for start, end in expressions})
+
+
+# A language's node types as tables over tree-sitter's kind numbers.
+
+Value = TypeVar("Value")
+_POSITIONS = {"first": slice(0, 1), "last": slice(-1, None), "all": slice(None)}
+
+
+@cache
+def kinds_of(name: str, root: int, ignored: int = 0) -> Kinds:
+    """The tables of a language; `root` is the kind of the root of its trees.
+
+    tree-sitter numbers the tokens of a grammar first, then the root, then all other nodes: a kind
+    below the root's never has children. `ignored` are roles of no interest this time.
+    """
+    language = find(name)
+    assert language is not None, f"a tree of an unknown language {name!r}"
+    grammar = load_grammar(language.grammar)
+    spelled = [grammar.node_kind_for_id(n) or "" for n in range(grammar.node_kind_count)]
+    measures, tokens = language.measures, language.tokens
+    assert not measures.expressions & measures.nesting, "a node is one or the other"
+    return Kinds(
+        roles=tuple(
+            _role(measures, tokens, kind, n >= root) & ~ignored for n, kind in enumerate(spelled)
+        ),
+        declares=_numbered(spelled, _placed(grammar, measures.declares)),
+        calls=_numbered(spelled, _placed(grammar, measures.calls)),
+        qualified=_numbered(
+            spelled, {k: 0 if p == "first" else -1 for k, p in measures.qualified.items()}
+        ),
+        names=_numbers(spelled, measures.names),
+        unpacked=_numbers(spelled, measures.unpacked),
+        ifs=_numbers(spelled, measures.else_if[:1] if measures.else_if else ()),
+        elses=_numbers(spelled, measures.else_if[1:] if measures.else_if else ()),
+    )
+
+
+def _role(measures: Measures, tokens: Tokens, kind: str, inner: bool) -> int:
+    bits: tuple[tuple[int, Collection[str]], ...] = (
+        (EXPRESSION, measures.expressions),
+        (DECLARATION, measures.declares),
+        (CALL, measures.calls),
+        (NESTING, measures.nesting),
+        (DECISION, measures.decisions),
+        (COMMENT, tokens.comments),
+        (LAYOUT, tokens.layout),
+    )
+    looked_into = inner and kind not in tokens.opaque
+    return (INNER if looked_into else 0) | sum(bit for bit, kinds in bits if kind in kinds)
+
+
+def _placed(grammar: tree_sitter.Language, places: Mapping[str, Place]) -> dict[str, slice | int]:
+    return {
+        kind: _POSITIONS[place] if place in _POSITIONS else _field(grammar, place)
+        for kind, place in places.items()
+    }
+
+
+def _field(grammar: tree_sitter.Language, name: str) -> int:
+    number = grammar.field_id_for_name(name)
+    assert number is not None, f"no field {name!r} in the grammar"
+    return number
+
+
+def _numbered(spelled: list[str], table: Mapping[str, Value]) -> dict[int, Value]:
+    # several numbers may be spelled alike: a token and a node, or a node under two names
+    return {number: table[kind] for number, kind in enumerate(spelled) if kind in table}
+
+
+def _numbers(spelled: list[str], kinds: Collection[str]) -> frozenset[int]:
+    return frozenset(number for number, kind in enumerate(spelled) if kind in kinds)

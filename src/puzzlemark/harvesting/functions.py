@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import tree_sitter
 
 from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.harvesting.idioms.base import Documentation, Idiom, load_idiom
+from puzzlemark.languages.base import DocComment, find
 from puzzlemark.snippet import Snippet
-from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.syntax.tree import Tree, is_docstring, parse
 
 Record: TypeAlias = dict[str, Any]
 FIELDS = tuple(
@@ -56,25 +56,31 @@ class Found:
     comments: tuple[tree_sitter.Node, ...]  # directly before it
 
 
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """The text that documents a function, and its node when it stands inside the function."""
+
+    text: str = ""
+    inside: tree_sitter.Node | None = None
+
+
 def collect(
     path: str, content: bytes, wanted: Wanted, origin: Origin, collected: Collected
 ) -> None:
     """Add the functions of one file to what was collected, or the reason why there are none."""
-    idiom = load_idiom(wanted.language)
+    language = find(wanted.language)
+    assert language is not None, f"harvesting an unknown language {wanted.language!r}"
     try:
-        tree = parse(Snippet(path, idiom.decode(content), wanted.language))
-    except UnparsableSnippet as exc:
+        tree = parse(Snippet(path, language.decode(content), wanted.language))
+    except (UnparsableSnippet, ValueError) as exc:
         collected.skipped_files[str(exc)] += 1
         return
-    except ValueError as exc:
-        collected.skipped_files[str(exc)] += 1
-        return
-    for found in outermost_functions(tree, idiom):
-        if found.node.child_by_field_name("body") is None:
-            collected.skipped_functions["no body"] += 1
+    for found in outermost_functions(tree):
+        reason = _why_incomplete(found.node)
+        if reason is not None:
+            collected.skipped_functions[reason] += 1
             continue
-        documentation = idiom.find_documentation(tree, found.node, found.comments)
-        record = make_record(tree, path, origin, found, documentation)
+        record = make_record(tree, path, origin, found, find_documentation(tree, found))
         reason = _why_unwanted(record, wanted)
         if reason is None:
             collected.records.append(record)
@@ -82,9 +88,10 @@ def collect(
             collected.skipped_functions[reason] += 1
 
 
-def outermost_functions(tree: Tree, idiom: Idiom) -> Iterator[Found]:
+def outermost_functions(tree: Tree) -> Iterator[Found]:
     """Functions in document order; one inside another is part of it and not found by itself."""
-    functions, comments = tree.language.functions, tree.language.measures.comments
+    language = tree.language
+    functions, comments = language.functions, language.tokens.comments
     stack: list[Found] = [Found(tree.root, (), ())]
     while stack:
         here = stack.pop()
@@ -92,8 +99,9 @@ def outermost_functions(tree: Tree, idiom: Idiom) -> Iterator[Found]:
             yield here
             continue
         classes = here.classes
-        if here.node.type in idiom.CLASSES and here.node.start_byte >= tree.offset:
-            classes = (*classes, _name(tree, here.node))
+        is_class = here.node.type in language.classes and here.node.start_byte >= tree.offset
+        if is_class and (name := _name(tree, here.node)):
+            classes = (*classes, name)
         inside: list[Found] = []
         before: list[tree_sitter.Node] = []
         for child in here.node.named_children:
@@ -116,7 +124,7 @@ def make_record(
     return {
         "repo": origin.repo,
         "path": path,
-        "func_name": ".".join((*found.classes, _name(tree, node))),
+        "func_name": ".".join((*found.classes, *_owner(tree, node), _name(tree, node))),
         "original_string": code,
         "language": tree.language.name,
         "code": code,
@@ -130,12 +138,47 @@ def make_record(
     }
 
 
+def find_documentation(tree: Tree, found: Found) -> Documentation:
+    """A function's documentation, without quotes, signs of comments and margins."""
+    body, docstring = found.node.child_by_field_name("body"), tree.language.docstring
+    if docstring is not None and body is not None:
+        comments = tree.language.tokens.comments
+        first = next((each for each in body.named_children if each.type not in comments), None)
+        if first is not None and is_docstring(tree.language, first):
+            literal = first.named_children[0]
+            quoted = re.fullmatch(docstring.quoted, tree.text(literal))
+            if quoted is not None:
+                return Documentation(quoted["text"].strip(), literal)
+    for form in tree.language.doc_comments:
+        if lines := _documenting_lines(tree, found, form):
+            texts = (re.sub(rf"\A{form.margin}", "", line).rstrip() for line in lines)
+            return Documentation("\n".join(texts).strip())
+    return Documentation()
+
+
+def _documenting_lines(tree: Tree, found: Found, form: DocComment) -> list[str]:
+    """The lines of the nearest comment of this form; of one line each, all that touch."""
+    lines: list[str] = []
+    row = found.node.start_point[0]
+    for comment in reversed(found.comments):
+        text = tree.text(comment)
+        fits = text.startswith(form.opening) and text.endswith(form.closing)
+        if fits and form.closing and len(text) >= len(form.opening + form.closing):
+            return text[len(form.opening) : -len(form.closing)].splitlines()
+        if not form.closing:
+            if not fits or comment.start_point[0] != row - 1:
+                break
+            row = comment.start_point[0]
+            lines.insert(0, text[len(form.opening) :])
+    return lines
+
+
 def tokens_of(
     tree: Tree, node: tree_sitter.Node, left_out: tree_sitter.Node | None = None
 ) -> list[str]:
     """The tokens below a node without comments; a string literal is one token."""
-    measures = tree.language.measures
-    silent = measures.comments | measures.layout
+    known = tree.language.tokens
+    silent = known.comments | known.layout
     source = tree.source
     skip = left_out.start_byte if left_out is not None else -1
     tokens: list[str] = []
@@ -145,7 +188,7 @@ def tokens_of(
         kind = here.type
         if kind in silent:
             continue
-        if here.child_count and kind not in measures.opaque:
+        if here.child_count and kind not in known.opaque:
             stack.extend(reversed(here.children))
             continue
         start, end = here.start_byte, here.end_byte
@@ -162,10 +205,29 @@ def _why_unwanted(record: Record, wanted: Wanted) -> str | None:
     return None
 
 
+def _why_incomplete(function: tree_sitter.Node) -> str | None:
+    if function.child_by_field_name("body") is None:
+        return "no body"
+    return "no name" if function.child_by_field_name("name") is None else None
+
+
 def _name(tree: Tree, node: tree_sitter.Node) -> str:
     named = node.child_by_field_name("name")
-    assert named is not None, f"a {node.type} without a name"
-    return tree.text(named)
+    return "" if named is None else tree.text(named)
+
+
+def _owner(tree: Tree, function: tree_sitter.Node) -> Iterator[str]:
+    """The type that a function names as its own, where the language has it so."""
+    if tree.language.owner is None:
+        return
+    place, wanted = tree.language.owner
+    stack = [function.child_by_field_name(place)]
+    while stack:
+        node = stack.pop()
+        if node is not None and node.type == wanted:
+            yield tree.text(node)
+            return
+        stack.extend(reversed(node.named_children) if node is not None else ())
 
 
 def collect_all(files: Sequence[tuple[str, bytes]], wanted: Wanted, origin: Origin) -> Collected:

@@ -11,8 +11,7 @@ from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.harvesting.functions import Collected, Origin, Record, Wanted, collect_all
-from puzzlemark.harvesting.idioms.base import load_idiom
-from puzzlemark.harvesting.sources import Choice, Source
+from puzzlemark.harvesting.sources import SKIPPED_FOLDERS, Choice, Source
 from puzzlemark.harvesting.writing import check_output, write_records
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress
@@ -68,8 +67,8 @@ def harvest(
     table = find(language)
     if table is None:
         raise UsageError(f"no grammar for the language {language!r}; see: puzzlemark list")
-    load_idiom(table.name)
-    tree = Source(Path(source), Choice(table.extensions, tuple(exclude)))
+    skipped = SKIPPED_FOLDERS | table.skipped_folders
+    tree = Source(Path(source), Choice(table.extensions, tuple(exclude), skipped))
     if not tree.path.exists():
         raise CorpusError(f"{tree.path}: no such file or folder; check the path")
     wanted = Wanted(table.name, min_lines, documented_only)

@@ -18,6 +18,7 @@ from puzzlemark.errors import CorpusError
 from puzzlemark.harvesting.functions import Origin
 
 LARGEST = 4 << 20  # bytes; larger files are data that was spelled as code
+# what tools put into trees of any language; a language adds its own
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 TARS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar")
 TOO_LARGE = f"larger than {LARGEST >> 20} MiB"
@@ -31,6 +32,7 @@ class Choice:
 
     extensions: tuple[str, ...]
     exclude: tuple[str, ...] = ()  # patterns for a path, or for any file or folder name in it
+    skipped_folders: frozenset[str] = SKIPPED_FOLDERS
 
     def takes(self, path: str) -> bool:
         """Whether a file's path inside the tree, with forward slashes, is one of them."""
@@ -39,7 +41,7 @@ class Choice:
         parts = path.split("/")
         if any(part.startswith(".") for part in parts if part not in (".", "..")):
             return False
-        if not SKIPPED_FOLDERS.isdisjoint(parts):
+        if not self.skipped_folders.isdisjoint(parts):
             return False
         return not any(fnmatchcase(name, each) for each in self.exclude for name in (path, *parts))
 
@@ -83,7 +85,7 @@ class Source:
 
     def _folder(self) -> Iterator[tuple[str, bytes]]:
         inside = self.path.resolve()
-        for path in sorted(_walk(self.path)):
+        for path in sorted(_walk(self.path, self.choice.skipped_folders)):
             name = _printable(path.relative_to(self.path).as_posix())
             if not self.choice.takes(name):
                 continue
@@ -200,11 +202,9 @@ def _commit_or_nothing(text: str) -> str:
     return text if _COMMIT.fullmatch(text) else ""
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, skipped: frozenset[str]) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        folders[:] = [
-            each for each in folders if not each.startswith(".") and each not in SKIPPED_FOLDERS
-        ]
+        folders[:] = [each for each in folders if not each.startswith(".") and each not in skipped]
         yield from (Path(parent, name) for name in files)
 
 

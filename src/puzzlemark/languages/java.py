@@ -1,6 +1,6 @@
 """Java."""
 
-from puzzlemark.languages.base import Language, Measures
+from puzzlemark.languages.base import DocComment, Grammar, Language, Lexing, Measures, Tokens
 
 # How the resolver reads a body. A node type that is in no table here is not read at all: a variable
 # that is mentioned in one keeps its name.
@@ -44,11 +44,22 @@ INERT_ANNOTATIONS = frozenset(
 
 LANGUAGE = Language(
     name="java",
-    aliases=frozenset(),
-    extensions=(".java",),
-    grammar="tree_sitter_java",
+    grammar=Grammar("tree_sitter_java"),
+    wrapper=(b"class X {", b"\n}"),
+    example="""\
+/** The sum of all prices. */
+int total(int[] prices) {
+    int count = 0; // so far
+    for (int price : prices) {
+        if (price > 0) {
+            count += price;
+        }
+    }
+    System.out.println("total" + count);
+    return count;
+}
+""",
     convention="camel",
-    functions=frozenset({"method_declaration", "constructor_declaration"}),
     reserved=frozenset(
         "abstract assert boolean break byte case catch char class const continue default do double "
         "else enum extends final finally float for goto if implements import instanceof int "
@@ -58,6 +69,24 @@ LANGUAGE = Language(
         "provides to with transitive".split()
     ),
     receivers=frozenset({"this"}),
+    tokens=Tokens(
+        comments=COMMENTS,
+        strings=STRINGS,
+        numbers=frozenset({"decimal_integer_literal", "decimal_floating_point_literal"}),
+        opaque=STRINGS | frozenset({"type_identifier", "integral_type", "floating_point_type"}),
+    ),
+    lexing=Lexing(line_comments=("//",), block_comments=(("/*", "*/"),)),
+    functions=frozenset({"method_declaration", "constructor_declaration"}),
+    classes=frozenset(
+        "class_declaration interface_declaration enum_declaration record_declaration "
+        "annotation_type_declaration".split()
+    ),
+    attached=ANNOTATIONS,
+    parameter_lists=frozenset({"formal_parameters"}),
+    last_parameters=frozenset({"spread_parameter"}),
+    blocks=frozenset({"block", "constructor_body", "switch_block_statement_group"}),
+    openings=frozenset({"explicit_constructor_invocation"}),
+    declaration=("Object {}, ", "Object {} = null;"),
     measures=Measures(
         decisions=frozenset("if for while case when catch && || ternary_expression assert".split()),
         nesting=frozenset(
@@ -87,16 +116,14 @@ LANGUAGE = Language(
         calls={"method_invocation": "name", "object_creation_expression": "type"},
         qualified={"scoped_type_identifier": "last", "generic_type": "first"},
         names=frozenset({"identifier"}),
-        unpacked=frozenset(),
-        comments=frozenset({"line_comment", "block_comment"}),
-        layout=frozenset(),
-        opaque=frozenset(
-            "string_literal character_literal type_identifier integral_type "
-            "floating_point_type".split()
-        ),
+        else_if=("if_statement", "else"),
     ),
-    parameter_lists=frozenset({"formal_parameters"}),
-    blocks=frozenset({"block", "constructor_body", "switch_block_statement_group"}),
-    declaration=("Object {}, ", "Object {} = null;"),
-    wrapper=(b"class X {", b"\n}"),
+    binders=frozenset({"variable_declarator", "formal_parameter", "enhanced_for_statement"}),
+    phrases=frozenset(
+        "binary_expression assignment_expression method_invocation "
+        "local_variable_declaration return_statement object_creation_expression "
+        "field_access array_creation_expression".split()
+    ),
+    extensions=(".java",),
+    doc_comments=(DocComment("/**", "*/", r"\s*\*? ?"),),
 )

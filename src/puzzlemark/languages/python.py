@@ -1,9 +1,13 @@
 """Python."""
 
 import builtins
+import io
 import keyword
+import tokenize
+from itertools import accumulate
 
-from puzzlemark.languages.base import Language, Measures
+from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.languages.base import Docstring, Grammar, Language, Lexing, Measures, Tokens
 
 # Names that see local variables: a function that mentions one, and does not bind it, is left alone.
 FRAME_READERS = frozenset(
@@ -38,15 +42,76 @@ TEXT_READERS = frozenset(
     "from_query".split()
 )
 
+
+def decode(content: bytes) -> str:
+    """A file's text, by its byte order mark or coding cookie (PEP 263), else as UTF-8."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        return content.decode(encoding)
+    except UnicodeDecodeError as exc:
+        raise ValueError(f"not valid {exc.encoding}") from exc
+    except (SyntaxError, LookupError) as exc:
+        raise ValueError("unknown or contradictory encoding") from exc
+
+
+def strip_comments(code: str) -> str:
+    """Drop comments, and strings that open a line of code or stand in the first column."""
+    lines = io.StringIO(code).readlines()
+    starts = list(accumulate(map(len, lines), initial=0))
+    kept: list[str] = []
+    at, before = 0, tokenize.INDENT
+    try:
+        for token in tokenize.generate_tokens(iter([*lines, ""]).__next__):
+            opens = before in (tokenize.INDENT, tokenize.NEWLINE) or token.start[1] == 0
+            if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and opens):
+                kept.append(code[at : starts[token.start[0] - 1] + token.start[1]])
+                at = starts[token.end[0] - 1] + token.end[1]
+            before = token.type
+    except (tokenize.TokenError, SyntaxError, StopIteration) as exc:
+        raise UnparsableSnippet("cannot be split into tokens") from exc
+    return "".join((*kept, code[at:]))
+
+
 LANGUAGE = Language(
     name="python",
     aliases=frozenset({"py", "python2", "python3"}),
-    extensions=(".py", ".pyi"),
-    grammar="tree_sitter_python",
+    grammar=Grammar("tree_sitter_python"),
+    example="""\
+def total(prices, rate=1):
+    \"\"\"The sum of all prices.\"\"\"
+    count = 0  # so far
+    for price in prices:
+        if price > 0:
+            count += price * rate
+    print("total", count)
+    return count
+""",
     convention="snake",
-    functions=frozenset({"function_definition"}),
     reserved=frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "print", "exec"}),
     receivers=frozenset({"self", "cls", "mcs", "mcls", "metacls"}),
+    tokens=Tokens(
+        comments=frozenset({"comment"}),
+        strings=frozenset({"string"}),
+        numbers=frozenset({"integer", "float"}),
+        opaque=frozenset({"string", "pass_statement", "break_statement", "continue_statement"}),
+        layout=frozenset({"line_continuation"}),
+    ),
+    lexing=Lexing(
+        line_comments=("#",),
+        long_quotes=('"""', "'''"),
+        prefixes="rRuUbBfF",
+        strip=strip_comments,
+    ),
+    functions=frozenset({"function_definition"}),
+    classes=frozenset({"class_definition"}),
+    attached=frozenset({"decorator"}),
+    parameter_lists=frozenset({"parameters"}),
+    last_parameters=frozenset({"dictionary_splat_pattern"}),
+    optional=(frozenset({"default_parameter", "typed_default_parameter"}), "{}=None, "),
+    blocks=frozenset({"block", "module"}),
+    joint="; ",
+    told_apart=frozenset({"assignment", "string"}),
+    declaration=("{}, ", "{} = None"),
     measures=Measures(
         decisions=frozenset("if elif for while except case and or assert".split()),
         nesting=frozenset(
@@ -85,13 +150,17 @@ LANGUAGE = Language(
         qualified={"attribute": "last"},
         names=frozenset({"identifier", "dotted_name"}),
         unpacked=frozenset({"tuple", "list", "list_splat"}),
-        comments=frozenset({"comment"}),
-        layout=frozenset({"line_continuation"}),
-        opaque=frozenset({"string", "pass_statement", "break_statement", "continue_statement"}),
     ),
-    parameter_lists=frozenset({"parameters"}),
-    blocks=frozenset({"block", "module"}),
-    declaration=("{}, ", "{} = None"),
-    optional=(frozenset({"default_parameter", "typed_default_parameter"}), "{}=None, "),
-    docstring=("expression_statement", "string"),
+    binders=frozenset({"assignment", "argument_list"}),
+    phrases=frozenset(
+        "binary_operator comparison_operator call subscript expression_statement "
+        "return_statement attribute keyword_argument".split()
+    ),
+    extensions=(".py", ".pyi"),
+    decode=decode,
+    docstring=Docstring(
+        "expression_statement",
+        "string",
+        r"""[uUrR]{0,2}(?P<quote>"{3}|'{3}|"|')(?P<text>(?s:.*))(?P=quote)""",
+    ),
 )

@@ -15,9 +15,10 @@ from puzzlemark import journal
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.progress import Progress
-from puzzlemark.provenance import PARSING, versions
+from puzzlemark.provenance import versions
 from puzzlemark.quality.result import Measured, Quality, Terms, save_quality
 from puzzlemark.quality.samples import LONGEST, HeldOut, Sample, draw_samples
 from puzzlemark.quality.scoring import (
@@ -156,7 +157,7 @@ def measure(
         "terms": asdict(terms),
         "model": model.describe(),
         "scorer": scorer.describe() if scorer is not None else None,
-        "versions": versions("sacrebleu", *PARSING),
+        "versions": versions("sacrebleu", *parsing_packages()),
     }
     with opened(answers_path(path), header) as answers:
         _ask(model, held_out.samples, terms, answers, report)

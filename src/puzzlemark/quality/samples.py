@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from tree_sitter import Node
 
 from puzzlemark.corpora.base import Corpus, Entry
 from puzzlemark.corpora.digest import corpus_digest, record_digest
@@ -14,7 +13,7 @@ from puzzlemark.corpora.records import Rows
 from puzzlemark.errors import CorpusError, UnparsableSnippet
 from puzzlemark.languages.base import Language
 from puzzlemark.snippet import Snippet
-from puzzlemark.syntax.tree import Tree, parse
+from puzzlemark.syntax.tree import Tree, is_docstring, parse
 from puzzlemark.syntax.variables import functions
 
 FEWEST_LINES = 4  # of code: with fewer there is nothing to choose between 30 % and 90 %
@@ -124,13 +123,13 @@ def code_lines(tree: Tree) -> list[int]:
     """
     starts: set[int] = set()
     stack = [tree.root]
-    measures, source = tree.language.measures, tree.source
+    tokens, source = tree.language.tokens, tree.source
     end = tree.offset + len(tree.code)  # what follows is the language's wrapper
     while stack:
         node = stack.pop()
-        if node.type in measures.comments or _is_docstring(tree, node):
+        if node.type in tokens.comments or is_docstring(tree.language, node):
             continue
-        if node.child_count and node.type not in measures.opaque:
+        if node.child_count and node.type not in tokens.opaque:
             stack.extend(node.children)
             continue
         line = max(source.rfind(b"\n", 0, node.start_byte) + 1, tree.offset)
@@ -153,11 +152,3 @@ def _draw_line(lines: int, rng: np.random.Generator) -> int:
     """How many lines of code stay: between 30 % and 90 % of them, at least one on either side."""
     low, high = (round(share * lines) for share in SHARES)
     return int(rng.integers(max(1, low), min(lines - 1, high) + 1))
-
-
-def _is_docstring(tree: Tree, node: Node) -> bool:
-    if tree.language.docstring is None:
-        return False
-    statement, text = tree.language.docstring
-    children = node.named_children if node.type == statement else []
-    return len(children) == 1 and children[0].type == text

@@ -6,13 +6,14 @@ from functools import cache
 
 import tree_sitter
 
-from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.languages.base import Language, find
+from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.languages.base import Grammar, Language, find
 from puzzlemark.snippet import Snippet
 
 # Levels of a tree. The deepest of 195,955 functions of CodeSearchNet has 209, and CPython itself
 # refuses 200 nested parentheses; what goes far beyond was made to break its readers.
 DEEPEST = 1_000
+ALONE = (b"", b"")
 TOO_DEEP = f"nested too deeply (more than {DEEPEST} levels)"
 
 
@@ -50,19 +51,27 @@ def parse(snippet: Snippet) -> Tree:
         raise UnparsableSnippet("not valid Unicode") from exc
     if not code.strip():
         raise UnparsableSnippet("empty code")
-    parser = _parser(language.grammar)
-    root = parser.parse(code).root_node
-    if not root.has_error:
+    parser, reason = parser_of(language.grammar), "syntax errors"
+    for before, after in (ALONE, *([language.wrapper] if language.wrapper else [])):
+        source = before + code + after
+        root = parser.parse(source).root_node
+        if root.has_error:
+            continue
         refuse_depth(root)
-        return Tree(snippet, language, code, root)
-    if language.wrapper is not None:
-        before, after = language.wrapper
-        wrapped = before + code + after
-        root = parser.parse(wrapped).root_node
-        if not root.has_error:
-            refuse_depth(root)
-            return Tree(snippet, language, wrapped, root, len(before))
-    raise UnparsableSnippet("syntax errors")
+        if not language.needs_function or _has_function(language, root):
+            return Tree(snippet, language, source, root, len(before))
+        reason = "no function in it"
+    raise UnparsableSnippet(reason)
+
+
+def _has_function(language: Language, root: tree_sitter.Node) -> bool:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in language.functions:
+            return True
+        stack.extend(node.named_children)
+    return False
 
 
 def refuse_depth(root: tree_sitter.Node) -> None:
@@ -99,7 +108,27 @@ def have_same_shape(one: tree_sitter.Node, other: tree_sitter.Node) -> bool:
                 return True
 
 
+def is_docstring(language: Language, node: tree_sitter.Node) -> bool:
+    """Whether a statement is a string and nothing else: documentation, where there is any."""
+    docstring = language.docstring
+    if docstring is None or node.type != docstring.statement:
+        return False
+    return [child.type for child in node.named_children] == [docstring.string]
+
+
 @cache
-def _parser(grammar: str) -> tree_sitter.Parser:
-    module = importlib.import_module(grammar)
-    return tree_sitter.Parser(tree_sitter.Language(module.language()))
+def load_grammar(grammar: Grammar) -> tree_sitter.Language:
+    """tree-sitter's own tables; an error names the package that is missing."""
+    try:
+        entry = getattr(importlib.import_module(grammar.module), grammar.entry)
+    except (ImportError, AttributeError) as exc:
+        raise UsageError(
+            f"no grammar {grammar.module}.{grammar.entry}(): pip install {grammar.package}"
+        ) from exc
+    return tree_sitter.Language(entry())
+
+
+@cache
+def parser_of(grammar: Grammar) -> tree_sitter.Parser:
+    """A parser, which also takes code with syntax errors."""
+    return tree_sitter.Parser(load_grammar(grammar))

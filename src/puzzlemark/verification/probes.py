@@ -21,6 +21,7 @@ from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.embedding.showing import Shown, show
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.pages.files import write_text
 from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet
@@ -143,7 +144,7 @@ def build_probes(
     header = Header(
         format=FORMAT,
         version=VERSION,
-        versions=versions(),
+        versions=versions(*parsing_packages()),
         strategy=_watermark(loaded).strategy,
         pairs=len(probes),
         seed=seed,

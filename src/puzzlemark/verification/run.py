@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
 from puzzlemark.progress import Progress
@@ -117,7 +118,7 @@ def query(
         probes=probes.digest,
         settings=asdict(terms),
         model=model.describe(),
-        versions=versions(),
+        versions=versions(*parsing_packages()),
     )
     questions = questions_of(probes, terms)
     repeated = near_duplicates(probes)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, apply_edits
-from puzzlemark.syntax.insertion import declare_after, declare_before
 from puzzlemark.syntax.naming import concatenate, mentions
-from puzzlemark.syntax.prose import reword
+from puzzlemark.syntax.prompts import declare_after, declare_before, reword
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, functions

@@ -7,12 +7,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from puzzlemark.languages.base import NodeTypes
 from puzzlemark.snippet import Edit
-from puzzlemark.syntax.tree import Tree, parse
-
-ON_ONE_LINE = {"python": "; "}  # what separates statements there; elsewhere a blank does
-# What must stay the first statement of a body; docstrings are the language's own affair.
-OPENINGS = frozenset({"explicit_constructor_invocation"})
+from puzzlemark.syntax.tree import Tree, is_docstring, parse
 
 _BLANK = re.compile(rb"\s*")
 
@@ -52,16 +49,17 @@ def gaps(tree: Tree, body: Node) -> list[Spot]:
         last = statements[-1]
         gap = separator(tree, last)
         return [Spot(last.end_byte - tree.offset, b"", gap, gap, "")]
-    return [Spot(body.start_byte - tree.offset + len("{"), b"", " ", " ", "")]
+    return [Spot(body.children[0].end_byte - tree.offset, b"", " ", " ", "")]
 
 
 def alike(tree: Tree, body: Node, statement: str) -> list[Spot]:
     """The statements of the same kind as this one, at any depth: to be replaced by it."""
-    wanted = _kind(parse(replace(tree.snippet, code=statement)).root.named_children[0])
+    told_apart = tree.language.told_apart
+    wanted = _kind(parse(replace(tree.snippet, code=statement)).root.named_children[0], told_apart)
     return [
         Spot(each.start_byte - tree.offset, tree.text(each).encode(), "", separator(tree, each), "")
         for each in _walk(body)
-        if _kind(each) == wanted
+        if _kind(each, told_apart) == wanted
     ]
 
 
@@ -71,7 +69,7 @@ def separator(tree: Tree, statement: Node) -> str:
     indentation = _BLANK.match(tree.source, max(line, tree.offset), statement.start_byte)
     assert indentation is not None, "an expression that matches nothing as well"
     if indentation.end() < statement.start_byte:
-        return ON_ONE_LINE.get(tree.language.name, " ")
+        return tree.language.joint
     return _line_end(tree.source) + indentation[0].decode()
 
 
@@ -86,18 +84,20 @@ def _before(tree: Tree, statement: Node) -> Spot:
 
 
 def _statements(tree: Tree, body: Node) -> list[Node]:
-    comments = tree.language.measures.comments
-    return [each for each in body.named_children if each.type not in comments]
+    language = tree.language
+    inside = [each for each in body.named_children if each.type not in language.tokens.comments]
+    is_list = [each.type for each in inside if each.type in language.blocks]
+    if body.type not in language.blocks and len(inside) == len(is_list) == 1:
+        return _statements(tree, inside[0])  # some grammars put a list between body and statements
+    return inside
 
 
 def _opening(tree: Tree, statements: Sequence[Node]) -> int:
     """How many statements must stay at the front: a docstring, a call of another constructor."""
     if not statements:
         return 0
-    first, docstring = statements[0], tree.language.docstring
-    inner = [each.type for each in first.named_children]
-    is_docstring = docstring is not None and (first.type, inner) == (docstring[0], [docstring[1]])
-    return int(is_docstring or first.type in OPENINGS)
+    first, language = statements[0], tree.language
+    return int(is_docstring(language, first) or first.type in language.openings)
 
 
 def _walk(body: Node) -> Iterator[Node]:
@@ -108,7 +108,7 @@ def _walk(body: Node) -> Iterator[Node]:
         stack.extend(reversed(node.named_children))
 
 
-def _kind(statement: Node) -> tuple[str, str]:
+def _kind(statement: Node, told_apart: NodeTypes) -> tuple[str, str]:
     # assignments and docstrings of Python are expression statements as well
     inner = next((each.type for each in statement.named_children), "")
-    return statement.type, inner if inner in ("assignment", "string") else ""
+    return statement.type, inner if inner in told_apart else ""

@@ -33,13 +33,7 @@ Mode = Literal["rename", "leaf"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 Among = Literal["any", "plain"]
 AMONG: tuple[Among, ...] = get_args(Among)
-# nodes right above a name that is plainly a variable: where DeCoMa, too, looks for variables
-PLAIN = {
-    "python": frozenset({"assignment", "argument_list"}),
-    "java": frozenset({"variable_declarator", "formal_parameter", "enhanced_for_statement"}),
-}
 TRIES = 8  # draws of two leaves; some give code that does not parse
-NOT_LEAVES = frozenset({"annotation", "marker_annotation", "decorator"})  # nor anything in them
 TOO_FEW = Refusal("fewer than two variables may be renamed")
 WORD_TAKEN = Refusal("a word of the mark stands in the snippet")
 NOT_SAFE = Refusal("replaced words change what the code does (policy safe)")
@@ -172,9 +166,8 @@ class CoProtectorWord:
 
 
 def _is_plain(tree: Tree, variable: Variable) -> bool:
-    above = PLAIN.get(tree.language.name)
-    if above is None:  # nothing is known of this language
-        return True
+    # right below such a node a name is plainly a variable: there DeCoMa, too, looks for variables
+    above = tree.language.binders
     length = len(variable.name)
     for start in variable.starts:
         at = tree.offset + start
@@ -192,13 +185,14 @@ def find_words(code: bytes, word: str) -> Iterator[int]:
 
 def leaves_of(tree: Tree, node: Node) -> Iterator[Node]:
     """Named leaves of a function in order: names, types and literals, a string as one."""
-    skipped = tree.language.measures.comments | NOT_LEAVES
+    tokens = tree.language.tokens
+    skipped = tokens.comments | tree.language.attached  # with all that is in them
     stack = [node]
     while stack:
         each = stack.pop()
         if each.type in skipped:
             continue
-        if each.child_count == 0 or each.type in tree.language.measures.opaque:
+        if each.child_count == 0 or each.type in tokens.opaque:
             if each.is_named:
                 yield each
         else:

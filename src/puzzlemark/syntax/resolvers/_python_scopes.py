@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import tree_sitter
-import tree_sitter_python
 from tree_sitter import Node
 
 from puzzlemark.languages.python import (
@@ -17,8 +16,10 @@ from puzzlemark.languages.python import (
     FRAME_MEMBERS,
     FRAME_READERS,
     HARMLESS_WITH_ARGUMENTS,
+    LANGUAGE,
     TEXT_READERS,
 )
+from puzzlemark.syntax.tree import load_grammar
 
 WORDS = re.compile(r"\w+")
 _UNPACKINGS = frozenset(
@@ -417,9 +418,8 @@ _HANDLERS: dict[str, Callable[[Walk, Node, Scope], None]] = {
 }
 
 
-@cache
 def grammar() -> tree_sitter.Language:
-    return tree_sitter.Language(tree_sitter_python.language())
+    return load_grammar(LANGUAGE.grammar)
 
 
 @cache

@@ -231,7 +231,7 @@ class Proof:
         if node.type == "binary_expression":
             return any(each.type == "string_literal" for each in leaves(node, _SUMS))
         if node.type == "method_invocation":
-            return self._is_named(node, _ALWAYS_STRING) and not arguments(given(node))
+            return self._is_named(node, _ALWAYS_STRING) and not arguments(self.tree, given(node))
         return node.type == "string_literal" or self.is_declared(node, STRINGS)
 
     def is_declared(self, node: Node, kinds: frozenset[str]) -> bool:

@@ -18,7 +18,6 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
 
 Form = Literal["original", "equivalent"]
-COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +131,16 @@ def replace(tree: Tree, start: int, end: int, text: bytes = b"") -> Splice:
     return Splice(start, tree.source[start:end], text)
 
 
-def has_comment(node: Node, start: int = 0, end: int | None = None) -> bool:
+def has_comment(tree: Tree, node: Node, start: int = 0, end: int | None = None) -> bool:
     """Whether a comment stands among a node's own children, which a rewriting would lose."""
-    comments = [child for child in node.named_children if child.type in COMMENTS]
+    known = tree.language.tokens.comments
+    comments = [child for child in node.named_children if child.type in known]
     return any(
         each.start_byte >= start and (end is None or each.end_byte <= end) for each in comments
     )
 
 
-def arguments(node: Node) -> list[Node]:
+def arguments(tree: Tree, node: Node) -> list[Node]:
     """The arguments of an argument list, without comments."""
-    return [child for child in node.named_children if child.type not in COMMENTS]
+    comments = tree.language.tokens.comments
+    return [child for child in node.named_children if child.type not in comments]

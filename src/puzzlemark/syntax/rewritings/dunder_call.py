@@ -44,7 +44,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     callable_classes = CALLABLE_CLASSES | _with_call_method(tree)
     found: list[Occurrence] = []
     for node, _ in expressions(tree):
-        if node.type != "call" or has_comment(node):
+        if node.type != "call" or has_comment(tree, node):
             continue
         function = node.child_by_field_name("function")
         assert function is not None, "a call without what is called"
@@ -59,7 +59,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
 def _equivalent(tree: Tree, node: Node, function: Node) -> list[Occurrence]:
     owner = function.child_by_field_name("object")
     assert owner is not None, "an attribute of nothing"
-    if has_comment(function) or (owner.type == "call" and _is_super(tree, owner)):
+    if has_comment(tree, function) or (owner.type == "call" and _is_super(tree, owner)):
         return []  # `super().__call__(x)` is the method of a parent class
     away = replace(tree, owner.end_byte, function.end_byte)
     return [occurrence(tree, node, "equivalent", away)]

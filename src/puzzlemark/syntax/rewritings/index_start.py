@@ -60,12 +60,12 @@ def _may_have_start(known: Declarations, call: Node, proof: Proof | None) -> boo
 
 def _read(tree: Tree, call: Node) -> Occurrence | None:
     inside = given(call)
-    values = arguments(inside)
+    values = arguments(tree, inside)
     if len(values) == 1:
         return occurrence(tree, call, "original", insert_after(values[0], b", 0"))
     if len(values) != 2 or tree.text(values[1]) != "0":
         return None
     start, end = values[0].end_byte, values[1].end_byte
-    if has_comment(inside, start, end):
+    if has_comment(tree, inside, start, end):
         return None
     return occurrence(tree, call, "equivalent", replace(tree, start, end))

@@ -46,7 +46,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
         elif node.type == "list" and not node.named_children and policy == "paper":
             new = replace(tree, node.start_byte, node.end_byte, b"list()")
             found.append(occurrence(tree, node, "original", new))
-        elif is_call_of(tree, node, "list") and _is_bare(node):
+        elif is_call_of(tree, node, "list") and _is_bare(tree, node):
             new = replace(tree, node.start_byte, node.end_byte, b"[]")
             found.append(occurrence(tree, node, "equivalent", new))
     return tuple(found)
@@ -58,7 +58,8 @@ def _is_value(node: Node, parent: Node) -> bool:
     return parent.type == "subscript" and parent.child_by_field_name("value") == node
 
 
-def _is_bare(call: Node) -> bool:
+def _is_bare(tree: Tree, call: Node) -> bool:
     inside = call.child_by_field_name("arguments")
     assert inside is not None, "a call without arguments"
-    return not arguments(inside) and not has_comment(inside) and not has_comment(call)
+    commented = has_comment(tree, inside) or has_comment(tree, call)
+    return not arguments(tree, inside) and not commented

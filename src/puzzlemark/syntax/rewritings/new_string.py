@@ -86,11 +86,11 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
 def _copied(tree: Tree, node: Node) -> Node | None:
     """The literal of `new String("text")`."""
     kind, inside = node.child_by_field_name("type"), node.child_by_field_name("arguments")
-    if kind is None or inside is None or tree.text(kind) != "String" or has_comment(inside):
+    if kind is None or inside is None or tree.text(kind) != "String" or has_comment(tree, inside):
         return None
     if node.named_children != [kind, inside]:  # a body, or an object before `.new`
         return None
-    values = arguments(inside)
+    values = arguments(tree, inside)
     return values[0] if len(values) == 1 and values[0].type == "string_literal" else None
 
 

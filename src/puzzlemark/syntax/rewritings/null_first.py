@@ -40,7 +40,7 @@ def _read(tree: Tree, node: Node) -> Occurrence | None:
     operator = node.child_by_field_name("operator")
     assert left is not None, "an operator without a left side"
     assert right is not None, "an operator without a right side"
-    if operator is None or operator.type != "!=" or has_comment(node):
+    if operator is None or operator.type != "!=" or has_comment(tree, node):
         return None
     if right.type == "null_literal" and left.type != "null_literal" and not _is_truth(left):
         away = replace(tree, left.end_byte, right.end_byte)

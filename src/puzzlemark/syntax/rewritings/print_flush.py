@@ -63,7 +63,7 @@ def _is_beside_others(parent: Node) -> bool:
 def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     inside = call.child_by_field_name("arguments")
     assert inside is not None, "a call without arguments"
-    given = arguments(inside)
+    given = arguments(tree, inside)
     labels = {_label(tree, each): each for each in given if each.type == "keyword_argument"}
     if any(each.type == "dictionary_splat" for each in given):
         return None  # it may say `flush` itself
@@ -74,7 +74,7 @@ def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     start, end = _span_of(labels["flush"], given, inside)
     if tree.text(labels["flush"]).replace(" ", "") != "flush=True":
         return None
-    if has_comment(inside, start, end):
+    if has_comment(tree, inside, start, end):
         return None
     return occurrence(tree, call, "equivalent", replace(tree, start, end))
 

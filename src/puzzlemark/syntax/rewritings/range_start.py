@@ -42,7 +42,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
 def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     inside = call.child_by_field_name("arguments")
     assert inside is not None, "a call without arguments"
-    given = arguments(inside)
+    given = arguments(tree, inside)
     if any(each.type in _NOT_POSITIONAL for each in given):
         return None
     if len(given) == 1 and policy == "paper":
@@ -50,6 +50,6 @@ def _read(tree: Tree, call: Node, policy: Policy) -> Occurrence | None:
     if len(given) != 2 or tree.text(given[0]) != "0":
         return None
     start, end = given[0].start_byte, given[1].start_byte
-    if has_comment(inside, start, end):
+    if has_comment(tree, inside, start, end):
         return None
     return occurrence(tree, call, "equivalent", replace(tree, start, end))

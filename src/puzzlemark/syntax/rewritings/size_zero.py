@@ -55,7 +55,7 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     known = read_declarations(tree)
     found: list[Occurrence] = []
     for node, parent in walk(tree, lambda _: False):
-        if is_method(tree, node, "isEmpty") and _is_value(node, parent):
+        if is_method(tree, node, "isEmpty") and _is_value(tree, node, parent):
             if policy == "paper" and _may_have_size(known, node):
                 found.append(_original(tree, node, parent))
         elif _is_comparison(tree, node) and may_have_size(
@@ -65,8 +65,8 @@ def find(tree: Tree, policy: Policy) -> tuple[Occurrence, ...]:
     return tuple(sorted(found, key=lambda each: (each.start, -each.end)))
 
 
-def _is_value(node: Node, parent: Node) -> bool:
-    if given(node).named_children or has_comment(node):
+def _is_value(tree: Tree, node: Node, parent: Node) -> bool:
+    if given(node).named_children or has_comment(tree, node):
         return False
     if parent.type in _NO_PLACE:
         return parent.child_by_field_name("condition") == node  # of a `for`
@@ -100,7 +100,7 @@ def _is_comparison(tree: Tree, node: Node) -> bool:
     if node.type != "binary_expression" or node.child_count != 3 or node.children[1].type != "==":
         return False
     left, _, right = node.children
-    if not is_method(tree, left, "size") or has_comment(left) or given(left).named_children:
+    if not is_method(tree, left, "size") or has_comment(tree, left) or given(left).named_children:
         return False
     return tree.text(right) == "0"
 
@@ -113,16 +113,16 @@ def _equivalent(tree: Tree, node: Node, parent: Node) -> Occurrence:
         replace(tree, name.start_byte, name.end_byte, b"isEmpty"),
         replace(tree, call.end_byte, node.end_byte),
     ]
-    if _is_only_for_it(parent):
+    if _is_only_for_it(tree, parent):
         splices += _without_parentheses(tree, node, parent)
         node = parent
     return occurrence(tree, node, "equivalent", *splices)
 
 
-def _is_only_for_it(parent: Node) -> bool:
+def _is_only_for_it(tree: Tree, parent: Node) -> bool:
     """Whether the parentheses around the comparison are there because of it."""
     around = parent.parent if parent.type == "parenthesized_expression" else None
-    return around is not None and not has_comment(parent) and _needs_parentheses(around)
+    return around is not None and not has_comment(tree, parent) and _needs_parentheses(around)
 
 
 def _without_parentheses(tree: Tree, node: Node, parent: Node) -> tuple[Splice, Splice]:

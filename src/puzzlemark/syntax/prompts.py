@@ -1,15 +1,14 @@
-"""One variable more: a new parameter or statement, for prompts that nobody runs."""
+"""Edits for prompts, which nobody runs: one variable more, and other names in comments."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.snippet import Edit
-from puzzlemark.syntax.tree import Tree
+from puzzlemark.syntax.tree import Tree, is_docstring
 
-# parameters behind which there is no room: `**kwargs`, `String... args`
-LAST_PARAMETERS = frozenset({"dictionary_splat_pattern", "spread_parameter"})
 NO_PLACE = "no place to declare another variable"
 
 
@@ -31,7 +30,8 @@ def declare_after(tree: Tree, start: int, name: str) -> Edit:
     """The same right behind the parameter or statement: `def f(key):` -> `def f(key, name):`."""
     node = _parameter_or_statement(tree, start)
     if _is_parameter(tree, node):
-        if any(each.type in LAST_PARAMETERS for each in (node, *node.named_children)):
+        last = tree.language.last_parameters
+        if any(each.type in last for each in (node, *node.named_children)):
             raise UnsafeRename(NO_PLACE)
         text = ", " + _parameter(tree, node, name).removesuffix(", ")
         return Edit(node.end_byte - tree.offset, b"", text.encode())
@@ -80,7 +80,7 @@ def _end_of_line(tree: Tree, node: Node) -> int:
     other = tree.root.descendant_for_byte_range(at, at)
     if (
         other is None
-        or other.type not in tree.language.measures.comments
+        or other.type not in tree.language.tokens.comments
         or other.end_byte < node.end_byte + len(rest.rstrip())
     ):
         raise UnsafeRename(NO_PLACE)  # another statement, or the end of the block
@@ -95,3 +95,31 @@ def _indentation(tree: Tree, node: Node) -> str:
     line = tree.source.rfind(b"\n", 0, node.start_byte) + 1
     before = tree.source[line : node.start_byte].decode()
     return before if not before.strip() else ""
+
+
+def reword(tree: Tree, names: Mapping[str, str]) -> tuple[Edit, ...]:
+    """Edits that put new names for old ones as whole words of comments and docstrings.
+
+    A comment never matters to what the code does, but a text that still speaks of
+    `iterator` would tell a model what a renamed variable was called.
+    """
+    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)".encode())
+    edits: list[Edit] = []
+    for node in _prose(tree):
+        start = node.start_byte - tree.offset
+        for match in pattern.finditer(tree.source[node.start_byte : node.end_byte]):
+            old = match[0]
+            edits.append(Edit(start + match.start(), old, names[old.decode()].encode()))
+    return tuple(sorted(edits))
+
+
+def _prose(tree: Tree) -> Iterator[Node]:
+    comments = tree.language.tokens.comments
+    stack = [tree.root]
+    while stack:
+        node = stack.pop()
+        if node.type in comments or is_docstring(tree.language, node):
+            yield node
+        else:
+            stack.extend(node.named_children)

@@ -1,4 +1,4 @@
-"""One variable more, before and after another: where it goes, and where it cannot."""
+"""One variable more, before and after another, where it cannot go; other words in comments."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.snippet import Edit, Snippet, apply_edits
-from puzzlemark.syntax.insertion import declare_after, declare_before
+from puzzlemark.syntax.prompts import declare_after, declare_before, reword
 from puzzlemark.syntax.tree import Tree, parse
 
 
@@ -84,3 +84,25 @@ def test_after_a_variable_of_java(code: str, after: str) -> None:
 def test_where_nothing_may_follow_it_is_refused(code: str, language: str) -> None:
     with pytest.raises(UnsafeRename, match="no place"):
         inserted(declare_after, code, "key", language)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "after"),
+    [
+        (
+            "python",
+            'def f(key):\n    """A key, no keys."""\n    g("key")  # key, not monkey\n',
+            'def f(key):\n    """A new, no keys."""\n    g("key")  # new, not monkey\n',
+        ),
+        (
+            "java",
+            '/** A key. */ void f(int key) { /* key */ g("key"); } // key2',
+            '/** A new. */ void f(int key) { /* new */ g("key"); } // key2',
+        ),
+    ],
+)
+def test_whole_words_of_comments_and_docstrings_are_put_anew(
+    language: str, code: str, after: str
+) -> None:
+    edits = reword(parse(Snippet("x", code, language)), {"key": "new"})
+    assert apply_edits(code.encode(), edits).decode() == after

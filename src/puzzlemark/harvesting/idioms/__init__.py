@@ -1,1 +1,0 @@
-"""Where a language keeps its classes and its documentation; one file per language."""
