@@ -99,7 +99,7 @@ def output_console() -> Console:
 class _Outlet(io.FileIO):
     """A standard stream whose reader, such as `head`, may go, or whose disk may be full."""
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any, /) -> int:
         """Write, or end the command: quietly, as the signal SIGPIPE does, when nobody reads.
 
         The signal itself would end us, too, when a model's server hangs up.
