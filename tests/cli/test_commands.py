@@ -215,11 +215,25 @@ def test_a_terminal_shows_progress(corpus_path: Path, tmp_path: Path) -> None:
     assert b"writing" in shown
 
 
-def test_the_output_can_be_cut_short_by_head() -> None:
-    for words in ("list", "list --json"):
-        line = f"{sys.executable} -m puzzlemark {words} | head -1"
-        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
-        assert done.stderr == ""
+@pytest.mark.parametrize("words", ["list", "list --json", "--help", "list 2>&1"])
+def test_the_output_can_be_cut_short_by_head(words: str) -> None:
+    """As tools end that the signal SIGPIPE ended: no word, and 141."""
+    line = f"{sys.executable} -m puzzlemark {words} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_full_disk_under_standard_output_is_one_sentence() -> None:
+    line = f"{sys.executable} -m puzzlemark list > /dev/full"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: what was printed is cut short: No space left on device\n"
+
+
+def test_a_closed_standard_output_is_no_traceback() -> None:
+    line = f"{sys.executable} -m puzzlemark --version >&-"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_a_command_the_help_is_shown() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from puzzlemark import __version__, plugins
-from puzzlemark.cli.base import guarded
+from puzzlemark.cli.base import guarded, quiet_pipes
 
 ABOUT = """Watermark a code dataset, and prove later that a model was trained on it.
 
@@ -23,7 +23,8 @@ def main() -> None:
     """Run the command line."""
     # Arrow's own allocators keep what they freed; the system's gives a third of it back
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    application()()
+    with quiet_pipes():
+        application()()
 
 
 def application() -> typer.Typer:

@@ -2,7 +2,9 @@
 
 import functools
 import inspect
+import io
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 Report = Callable[[str, int, int | None], None]  # stage, done, of how many
 REASONS_SHOWN = 8
+READER_GONE = 141  # 128 and the number of SIGPIPE, as a shell says it
 Command = TypeVar("Command", bound=Callable[..., None])
 
 # Options that mean the same in every command that has them.
@@ -94,6 +97,50 @@ def output_console() -> Console:
     return Terminal(highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
+class _Outlet(io.FileIO):
+    """A standard stream whose reader, such as `head`, may go, or whose disk may be full."""
+
+    def write(self, data: Any, /) -> int:
+        """Write, or end the command: quietly, as the signal SIGPIPE does, when nobody reads.
+
+        The signal itself would end us, too, when a model's server hangs up.
+        """
+        try:
+            return super().write(data)
+        except OSError as exc:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())  # what is still buffered can be flushed
+            os.close(nowhere)
+            if isinstance(exc, BrokenPipeError):
+                raise SystemExit(READER_GONE) from exc
+            raise SystemExit(f"error: what was printed is cut short: {exc.strerror}") from exc
+
+
+@contextmanager
+def quiet_pipes() -> Iterator[None]:
+    """Standard output and standard error, such that `puzzlemark ... | head` ends quietly."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _outlet(sys.stdout), _outlet(sys.stderr)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # the caller had closed it
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _outlet(stream: TextIO) -> TextIO:
+    if sys.platform == "win32" or stream is None:
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Outlet(stream.fileno(), "w", closefd=False)),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream is sys.stderr or stream.isatty(),
+    )
+
+
 def guarded(command: Command) -> Command:
     """Turn our errors into one sentence and an exit code: 2 for a wrong call, 1 for the rest."""
 
@@ -109,9 +156,6 @@ def guarded(command: Command) -> Command:
             kept = getattr(inspect.getmodule(command), "WHEN_INTERRUPTED", "nothing was written")
             errors_console().print(f"interrupted; {kept}")
             raise typer.Exit(130) from exc
-        except BrokenPipeError as exc:  # the reader of our output, such as `head`, has gone
-            sys.stderr.close()
-            raise typer.Exit(0) from exc
 
     return run  # type: ignore[return-value]
 

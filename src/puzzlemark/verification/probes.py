@@ -224,7 +224,6 @@ def check(probes: ProbeSet) -> None:
 
     Whoever made the file, the target stands in no prompt, armed and control count the same, the
     placebo counts another, the arms differ as their strategy says, and no question is asked twice.
-    Only the control of a trigger has to be read by eye: it may differ in whole statements.
     """
     if max(len(probes.probes), len(probes.ordinary)) > MOST_PROBES:
         raise ProbesError(f"more than {MOST_PROBES:,} probes or ordinary requests; split them")
