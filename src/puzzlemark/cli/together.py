@@ -7,10 +7,12 @@ import typer
 from rich.markup import escape
 
 from puzzlemark.cli.base import AsJson, output_console, print_json
+from puzzlemark.cli.probe import KeySecretFile
 
 
 def run(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of verify.")],
+    secret_file: KeySecretFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Correct the verdicts of several marks or models that are judged together (Holm).
@@ -24,7 +26,7 @@ def run(
     from puzzlemark.verification.run import load_run
     from puzzlemark.verification.verdict import adjust
 
-    verdicts = adjust([load_run(folder).decision for folder in runs])
+    verdicts = adjust([load_run(folder, secret_file=secret_file).verdict for folder in runs])
     if as_json:
         pairs = zip(runs, verdicts, strict=True)
         print_json({"runs": [{"run": str(run), **verdict.to_json()} for run, verdict in pairs]})
