@@ -265,7 +265,7 @@ def outcome_of(
         answer = answers.get(requests[name].key)
         if isinstance(answer, str):
             scores[name] = arm.score(answer)
-    return Outcome(scores)
+    return Outcome(scores, probe)
 
 
 def _prepared(folder: Path, probes: ProbeSet) -> Path:

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 from puzzlemark import plugins
 from puzzlemark.statistics.exact import EVEN, Significance
 from puzzlemark.statistics.rates import Rate, estimate
-from puzzlemark.watermarks._design import ARMED
+from puzzlemark.watermarks._design import ARMED, Probe
 
 Direction = Literal["armed above", "control above", "equal"]
 Measure = Literal["p", "e"]
@@ -28,6 +28,8 @@ class Outcome:
     """
 
     scores: Mapping[str, str | None]  # by the arm's name
+    # for a test that judges by more than the scores: what its key says about a prompt, say
+    probe: Probe | None = field(default=None, compare=False, repr=False)
 
     def pair(self, against: str | None) -> tuple[bool, bool] | None:
         """Whether armed and another arm hit; None unless both were answered.
