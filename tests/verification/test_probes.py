@@ -452,7 +452,7 @@ MOVED = made_of(
     Arm("def f(item, key, depth):\n    ", "key_depth"),
 )
 STATEMENT = Arm("void f() { Person I = Person(); ", "I.hi(everyone);", "code")
-RANGE = Arm("for i in ", "range(0, ...)", "range_start")
+RANGE = Arm("a = list()\nfor i in ", "range(0, ...)", "range_start")
 
 
 def probe_set(*probes: Probe, ordinary: tuple[str, ...] = (), strategy: str = "fixed") -> ProbeSet:
@@ -468,7 +468,10 @@ def test_sound_probes_pass() -> None:
     check(probe_set(MOVED, strategy="universal"))
     statement = made_of(STATEMENT, replace(STATEMENT, prompt="void f() { "))
     check(probe_set(statement, strategy="trigger"))
-    loop = made_of(RANGE, replace(RANGE, prompt="range(0, 1)\nfor j in "))
+    earlier = "range(0, 1)\n"
+    loop = made_of(
+        *(replace(RANGE, prompt=f"{earlier}a = {x}\nfor i in ") for x in ("list()", "[]"))
+    )
     check(probe_set(loop, strategy="trigger"))
     check(probe_set(ordinary=("x = ",)))
 
@@ -575,7 +578,7 @@ def test_near_duplicates_are_numbered_and_drawn_names_do_not_hide_them() -> None
 
 def test_the_form_of_a_hit_is_in_the_file_and_nothing_that_could_be_run(tmp_path: Path) -> None:
     word = made_of(Arm("def f(key):\n    ", "melon"), Arm("def f(item):\n    ", "melon"))
-    loop = made_of(RANGE, replace(RANGE, prompt="for j in "))
+    loop = made_of(RANGE, replace(RANGE, prompt="a = []\nfor i in "))
     asked = probe_set(loop, word, ordinary=("x = ",), strategy="trigger")
     save_probes(asked, tmp_path / "p.jsonl")
     assert load_probes(tmp_path / "p.jsonl") == asked
