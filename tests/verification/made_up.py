@@ -133,8 +133,8 @@ class SidesTest:
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a package with these two plug-ins were installed."""
     watermark, test = ModuleType("sides_watermark"), ModuleType("sides_test")
-    vars(watermark).update(SCHEME=Sides, NAMED={})
-    vars(test).update(TEST=SidesTest)
+    vars(watermark).update(SCHEME=Sides, PLUGIN=Sides, NAMED={})
+    vars(test).update(PLUGIN=SidesTest)
     modules = {("watermarks", "sides"): watermark, ("verification.tests", "sides"): test}
     names, load = plugins.names, plugins.load
 

@@ -1,8 +1,8 @@
 """What a statistical test is: outcomes in, findings out, and the words for both.
 
-A test is a plug-in: a file of this folder, or of a third party, whose class `TEST` judges outcomes,
-says how likely it is to show a given hit rate, and describes what it found. The design of a
-watermark names the tests that are made, and which of them decides.
+A test is a plug-in: a file of this folder, or of a third party, whose class `PLUGIN` judges
+outcomes, says how likely it is to show a given hit rate, and describes what it found. The design of
+a watermark names the tests that are made, and which of them decides.
 """
 
 from collections import Counter
@@ -153,7 +153,7 @@ class Trial:
 
 
 class StatisticalTest(Protocol):
-    """A test, and its words. A file of this package offers its class as `TEST`."""
+    """A test, and its words. A file of this package offers its class as `PLUGIN`."""
 
     name: ClassVar[str]  # the file's name
     findings: ClassVar[Mapping[str, str]]  # what it finds, and how a sentence calls that
@@ -199,7 +199,7 @@ class Stopping(Protocol):
 
 def load_test(name: str) -> StatisticalTest:
     """A test by its name: `load_test("fisher").decides -> "fisher two-sided"`."""
-    test: StatisticalTest = plugins.load("verification.tests", name).TEST()
+    test: StatisticalTest = plugins.load("verification.tests", name).PLUGIN()
     return test
 
 

@@ -98,4 +98,4 @@ def fisher_boundary(pairs: int, most: int, alpha: float) -> tuple[int, ...]:
     return tuple(boundary)
 
 
-TEST = Fisher
+PLUGIN = Fisher

@@ -60,4 +60,4 @@ class McNemar:
         )
 
 
-TEST = McNemar
+PLUGIN = McNemar

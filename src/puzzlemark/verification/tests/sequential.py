@@ -194,4 +194,4 @@ def _walk_boundary(most: int, alpha: Fraction, ratio: Fraction) -> Iterator[int]
         yield fewest
 
 
-TEST = Sequential
+PLUGIN = Sequential
