@@ -227,3 +227,6 @@ def test_the_secret_is_asked_for_where_it_is_needed_and_nowhere_else(
     assert CliRunner().invoke(application(), ["report", str(folder)]).exit_code == 1
     shown = ["report", str(folder), "--secret-file", str(secret_file)]
     assert CliRunner().invoke(application(), shown).exit_code == 0
+    pm.verify(probe_sets["fixed"], Scripted("m", innocent), tmp_path / "keyless")
+    both = ["together", str(folder), str(tmp_path / "keyless"), "--secret-file", str(secret_file)]
+    assert CliRunner().invoke(application(), both).stdout.count("not detected") == 2
