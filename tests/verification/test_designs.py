@@ -22,6 +22,7 @@ from puzzlemark.verification.run import judge, load_run
 from puzzlemark.verification.terms import Terms
 from puzzlemark.verification.tests.base import Outcome
 from puzzlemark.verification.verdict import decide
+from puzzlemark.watermarks._design import Mode
 from puzzlemark.watermarks.base import Arm, ArmWords, Decision, Probe, designs
 from tests.verification import made_up
 from tests.verification.made_up import SIDES, WORDS, chosen
@@ -92,7 +93,7 @@ def test_a_design_with_arms_of_its_own_is_judged_and_told_in_its_words() -> None
         ArmWords("swapped", "Swapped", "the halves swapped", "Both halves are there."),
         ArmWords("silent", "Silent", "nothing at all"),
     )
-    decisions = {"default": Decision("mcnemar", ("swapped", "silent"))}
+    decisions: dict[Mode, Decision] = {"default": Decision("mcnemar", ("swapped", "silent"))}
     design = replace(TRIGGER, name="halves", arms=arms, decisions=decisions)
     hit = Outcome({"armed": "hit", "swapped": None, "silent": None})
     verdict = decide([hit] * 30, design=design)

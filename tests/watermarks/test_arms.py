@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -58,7 +59,7 @@ def test_no_honest_probe_is_refused(name: str, honest: dict[str, tuple[Probe, ..
     assert {why_unlike(design_of(name), probe) for probe in honest[name]} == {None}
 
 
-DOCTORED = {
+DOCTORED: dict[str, Callable[[str], str]] = {
     "another text": lambda _: "import os\nimport sys\n\nx = ",
     "a hint before it": lambda prompt: f"# nothing to join here\n{prompt}",
     "another word in it": lambda prompt: re.sub(
