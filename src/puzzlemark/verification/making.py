@@ -72,7 +72,7 @@ def build_probes(
         raise UsageError("the paper's names are not drawn: leave out --paper or the secret")
     if not paper or isinstance(watermark, Keyed):
         secret = _secret(loaded, manifest, secret, secret_file, watermark)
-    watermark, key = _with_key(watermark, secret)
+    watermark, key = _with_key(watermark, loaded, manifest, secret)
     drawing = b"" if paper or secret is None else secret.derive("probes")
     around = Surroundings(path, loaded, drawing, seed)
     probes: list[Probe] = []
@@ -144,10 +144,19 @@ def watermark_key(secret: Secret, scheme: str) -> tuple[bytes, KeyOf]:
     return key, KeyOf(watermark=scheme, fingerprint=Secret(key).fingerprint)
 
 
-def _with_key(watermark: Watermark, secret: Secret | None) -> tuple[Watermark, KeyOf | None]:
+def _with_key(
+    watermark: Watermark, loaded: Manifest, manifest: Path | str, secret: Secret | None
+) -> tuple[Watermark, KeyOf | None]:
+    """The watermark with its key, if it has one, and what the file of probes says of the key."""
     if not isinstance(watermark, Keyed) or secret is None:
         return watermark, None
     key, written = watermark_key(secret, watermark.name)
+    made_with = getattr(loaded.header, "key_fingerprint", None)  # earlier manifests do not say
+    if made_with not in (None, written.fingerprint):
+        raise SecretError(
+            f"{manifest}: its marks were made with another key; pass the file of the secret that "
+            "they were made with (--secret-file)"
+        )
     return watermark.with_key(key), written
 
 

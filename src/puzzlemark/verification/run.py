@@ -242,7 +242,7 @@ def load_run(
 
 
 def questions_of(probes: ProbeSet, terms: Terms) -> list[Questions]:
-    """The requests of each probe by arm; control and placebo share one where their prompts do."""
+    """The requests of each probe by arm; arms share one where their prompts are the same."""
     return [
         {name: _request(arm.prompt, n, terms) for name, arm in probe.arms.items()}
         for n, probe in enumerate(probes.probes)
