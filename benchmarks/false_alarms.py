@@ -20,11 +20,12 @@ from puzzlemark.models.scripted import find_variables
 from puzzlemark.statistics.exact import mcnemar_boundary
 from puzzlemark.statistics.rates import estimate
 from puzzlemark.syntax.naming import concatenate, is_compound
-from puzzlemark.verification.power import fisher_boundary
-from puzzlemark.verification.probes import build_probes
-from puzzlemark.verification.sequential import boundary
-from puzzlemark.verification.setting import Mode, Setting
-from puzzlemark.watermarks.base import Arm, Named, Probe, Strategy, named
+from puzzlemark.verification.making import build_probes
+from puzzlemark.verification.terms import Terms
+from puzzlemark.verification.tests.fisher import fisher_boundary
+from puzzlemark.verification.tests.sequential import boundary
+from puzzlemark.watermarks._design import HIT, Mode
+from puzzlemark.watermarks.base import Arm, Design, Named, Probe, named
 
 ALPHA = 0.05
 RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
@@ -126,7 +127,7 @@ HABITS: dict[str, Habit] = {
 # Rows that are above alpha, and why; any other one is a defect, and the command says so.
 PAPERS = "the paper's control: with the prefix gone, no joining of names can hit it"
 EARLY = "a liking for early names beyond the null ratio: no test can tell it from the mark"
-WHY: dict[tuple[Strategy, Mode, str], str] = {
+WHY: dict[tuple[str, Mode, str], str] = {
     **{
         ("universal", mode, "joins the first two names"): "this is the habit of the mark itself"
         for mode in MODES
@@ -194,7 +195,7 @@ def alarms_of(
     rng: np.random.Generator,
 ) -> Alarms:
     """How many models of each habit are accused, in each mode, at each rate."""
-    strategy = preset.watermark.strategy
+    design = preset.watermark.design
     alarms: Alarms = {}
     for habit, function in HABITS.items():
         chances = chances_of(function, probes, preset.language)
@@ -203,7 +204,7 @@ def alarms_of(
         for rate in RATES:
             hits = simulate(chances, rate, models, rng)
             for mode in MODES:
-                alarms[habit, mode, rate] = int(accused(hits, mode, strategy).sum())
+                alarms[habit, mode, rate] = int(accused(hits, mode, design).sum())
     return alarms
 
 
@@ -211,7 +212,7 @@ def print_table(
     name: str, preset: Named, probes: int, alarms: Alarms, options: argparse.Namespace
 ) -> int:
     """One row for each habit, at its worst rate; returns how many reasons are missing."""
-    strategy = preset.watermark.strategy
+    strategy = preset.watermark.design.name
     about = f"{preset.language}, {strategy}; {options.pairs} pairs from {probes} probes"
     print(f"\n### {name} ({about})\n")
     print("| innocent model | " + " | ".join(MODES) + " | above alpha, because |")
@@ -236,7 +237,7 @@ def chances_of(habit: Habit, probes: Sequence[Probe], language: str) -> Chances:
     for probe in probes:
         placeholder = placeholder_of(probe, language)
         for name, values in arms.items():
-            arm: Arm | None = getattr(probe, name)
+            arm = probe.arms.get(name)
             if arm is not None:
                 writes = habit(prompt_of(arm, probe, placeholder, language))
                 values.append(sum(p for text, p in writes.items() if arm.is_hit(text)))
@@ -245,14 +246,14 @@ def chances_of(habit: Habit, probes: Sequence[Probe], language: str) -> Chances:
 
 def prompt_of(arm: Arm, probe: Probe, placeholder: str | None, language: str) -> Prompt:
     names = tuple(find_variables(arm.prompt))
-    return Prompt(names, convention_of(language), placeholder, probe.armed.target)
+    return Prompt(names, convention_of(language), placeholder, probe.armed.targets[HIT])
 
 
 def placeholder_of(probe: Probe, language: str) -> str | None:
     """The name that the armed target ends with, where the target is a concatenation."""
     prompt = prompt_of(probe.armed, probe, None, language)
     pairs = zip(prompt.names, prompt.names[1:], strict=False)
-    return next((b for a, b in pairs if prompt.join(a, b) == probe.armed.target), None)
+    return next((b for a, b in pairs if prompt.join(a, b) == probe.armed.targets[HIT]), None)
 
 
 def convention_of(language: str) -> str:
@@ -273,24 +274,25 @@ def simulate(
     return hits
 
 
-def accused(hits: Mapping[str, Hits], mode: Mode, strategy: Strategy) -> NDArray[np.bool_]:
+def accused(hits: Mapping[str, Hits], mode: Mode, design: Design) -> NDArray[np.bool_]:
     """Which models the product detects: the same rules as `decide`, for all models at once."""
-    setting = Setting(mode=mode, strategy=strategy, alpha=ALPHA)
-    beaten = [_beaten(hits["armed"], hits[arm], setting) for arm in setting.against]
+    terms = Terms(mode=mode, alpha=ALPHA)
+    arms = [arm for arm in terms.decision(design).against if arm is not None]
+    beaten = [_beaten(hits["armed"], hits[arm], terms, design) for arm in arms]
     return np.asarray(np.array(beaten).all(axis=0))
 
 
-def _beaten(armed: Hits, other: Hits, setting: Setting) -> NDArray[np.bool_]:
+def _beaten(armed: Hits, other: Hits, terms: Terms, design: Design) -> NDArray[np.bool_]:
     pairs = armed.shape[1]
     armed_only, other_only = armed & ~other, other & ~armed
-    if setting.mode == "paper":
+    if terms.mode == "paper":
         fewest = np.array(fisher_boundary(pairs, pairs, ALPHA))
         return np.asarray(armed.sum(axis=1) >= fewest[other.sum(axis=1)])
-    if setting.mode == "default":
-        line = np.array(mcnemar_boundary(pairs, ALPHA, setting.null_ratio))
+    if terms.mode == "default":
+        line = np.array(mcnemar_boundary(pairs, ALPHA, terms.null_ratio(design)))
         only, opposed = armed_only.sum(axis=1), other_only.sum(axis=1)
         return np.asarray(only >= line[only + opposed])
-    line = np.array(boundary(pairs, ALPHA, setting.null_ratio))
+    line = np.array(boundary(pairs, ALPHA, terms.null_ratio(design)))
     only, opposed = armed_only.cumsum(axis=1), other_only.cumsum(axis=1)
     return np.asarray((only >= line[only + opposed]).any(axis=1))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import puzzlemark as pm
 from puzzlemark.embedding.secret import Secret
-from puzzlemark.verification.copies import are_alike, distinctive_words, words_of
+from puzzlemark.verification.checking import are_alike, distinctive_words, words_of
 from puzzlemark.watermarks.base import Probe, named
 
 MARKS = {"U1": 0.2, "U2": 0.2, "P1": 0.05, "P3": 0.05}  # and at most this share of the records

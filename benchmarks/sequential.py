@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from puzzlemark.statistics.exact import mcnemar_boundary
 from puzzlemark.statistics.rates import estimate
-from puzzlemark.verification import sequential
-from puzzlemark.verification.power import fisher_boundary, plan
+from puzzlemark.verification.power import plan
+from puzzlemark.verification.tests import sequential
+from puzzlemark.verification.tests.fisher import fisher_boundary
 
 Hits = NDArray[np.bool_]  # runs by pairs
 

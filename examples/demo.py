@@ -163,8 +163,8 @@ def ask(title: str, model: Path, probes: ProbeSet, prefix: str = "") -> pm.Run:
         run = pm.verify(
             probes, suspect, FOLDER / f"{prefix}run", terms, progress=partial(report, "asking")
         )
-    say(f"[bold]{run.decision.word}[/]")
-    say(run.decision.sentence)
+    say(f"[bold]{run.verdict.word}[/]")
+    say(run.verdict.sentence)
     page = FOLDER / f"{prefix}report.html"
     save_report(build(run), run.folder, page, overwrite=True)
     say(f"-> {page}")
@@ -174,22 +174,22 @@ def ask(title: str, model: Path, probes: ProbeSet, prefix: str = "") -> pm.Run:
 def conclude(accused: pm.Run, innocent: pm.Run, rate: float, seconds: float) -> None:
     """The ending in plain words; a wrong one fails."""
     step(f"The end, after {seconds / 60:.1f} minutes")
-    say(f"the trained model    [bold]{accused.decision.word}[/], {numbers(accused)}")
-    say(f"the untouched model  [bold]{innocent.decision.word}[/], {numbers(innocent)}")
+    say(f"the trained model    [bold]{accused.verdict.word}[/], {numbers(accused)}")
+    say(f"the untouched model  [bold]{innocent.verdict.word}[/], {numbers(innocent)}")
     console.print("\n  How this differs from the paper:")
     for line in differences(rate):
         say(f"- {line}")
-    if (accused.decision.word, innocent.decision.word) != ("detected", "not detected"):
+    if (accused.verdict.word, innocent.verdict.word) != ("detected", "not detected"):
         raise SystemExit("\nThis is not how it should end: please report it with demo/*run/.")
 
 
 def numbers(run: pm.Run) -> str:
     """Hits of all arms, and how unlikely they are for an innocent model."""
-    decision = run.decision
-    pairs = [each for each in decision.comparisons if each.against in decision.against]
+    verdict = run.verdict
+    pairs = [each for each in verdict.comparisons if each.against in verdict.against]
     hits = f"{pairs[0].armed_hits} of {pairs[0].pairs} with the trigger"
     without = " and ".join(f"{each.control_hits} ({each.against})" for each in pairs)
-    return f"{hits}, {without} without: p = {in_words(decision.log10_p or 0.0)}"
+    return f"{hits}, {without} without: p = {in_words(verdict.log10_p or 0.0)}"
 
 
 def in_words(log10_p: float) -> str:

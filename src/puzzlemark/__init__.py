@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.training.run import train
-    from puzzlemark.verification.probes import build_probes as probe
-    from puzzlemark.verification.run import Run, Terms, load_run, verify
+    from puzzlemark.verification.making import build_probes as probe
+    from puzzlemark.verification.run import Run, load_run, verify
+    from puzzlemark.verification.terms import Terms
     from puzzlemark.watermarks.base import Mark, Refusal
 
 __version__ = "0.1.0"
@@ -47,7 +48,7 @@ _HOMES = {
     "Scored": "embedding.scores",
     "Snippet": "snippet",
     "Summary": "embedding.summary",
-    "Terms": "verification.run",
+    "Terms": "verification.terms",
     "apply": "embedding.replay",
     "audit": "auditing.run",
     "detect": "detectors._run",
@@ -59,7 +60,7 @@ _HOMES = {
     "measure": "features.measure",
     "open_model": "models.base",
     "parse": "syntax.tree",
-    "probe": "verification.probes:build_probes",
+    "probe": "verification.making:build_probes",
     "read": "corpora.base:open_corpus",
     "revert": "embedding.replay",
     "score": "embedding.scores",

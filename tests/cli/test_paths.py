@@ -11,7 +11,8 @@ from typer.testing import CliRunner, Result
 
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
-from puzzlemark.verification.probes import build_probes, save_probes
+from puzzlemark.verification.making import build_probes
+from puzzlemark.verification.probes import save_probes
 
 CODE = "def f(key, item):\n    first = key\n    second = first + item\n    return second  # {}\n"
 MARK = ("--mark", "U1", "--tau", "0", "--max-rate", "1", "--workers", "1")

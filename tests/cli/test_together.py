@@ -29,7 +29,7 @@ def test_a_weak_detection_does_not_survive_the_company_of_innocents(
     for count in (0, 1, 5, 60):
         pm.verify(probe_sets["fixed"], hits(count), tmp_path / str(count))
     folders = [str(tmp_path / str(count)) for count in (0, 1, 5, 60)]
-    alone = [pm.load_run(folder).decision.word for folder in folders]
+    alone = [pm.load_run(folder).verdict.word for folder in folders]
     assert alone == ["not detected", "not detected", "detected", "detected"]
     done = CliRunner().invoke(application(), ["together", *folders, "--json"])
     assert done.exit_code == 0, done.output
@@ -47,5 +47,5 @@ def test_one_run_needs_no_correction(
     done = CliRunner().invoke(application(), ["together", str(tmp_path / "run"), "--json"])
     (only,) = json.loads(done.stdout)["runs"]
     assert only["word"] == "detected"
-    assert run.decision.log10_p is not None
-    assert only["adjusted_log10_p"] == run.decision.log10_p
+    assert run.verdict.log10_p is not None
+    assert only["adjusted_log10_p"] == run.verdict.log10_p

@@ -11,14 +11,15 @@ from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import POLICIES, Policy
-from puzzlemark.verification.evidence import FAIR
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import (
+    Design,
     Introducing,
     Mark,
     Named,
     Probe,
     Refusal,
+    designs,
     from_settings,
     named,
     to_settings,
@@ -128,7 +129,7 @@ def test_a_watermark_is_its_configuration(name: str) -> None:
     assert from_settings(watermark.name, to_settings(watermark)) == watermark
     assert pickle.loads(pickle.dumps(watermark)) == watermark  # noqa: S301
     assert hash(watermark) == hash(from_settings(watermark.name, to_settings(watermark)))
-    assert watermark.strategy in FAIR
+    assert designs()[watermark.design.name] == watermark.design
     assert 0 <= watermark.defaults.min_rate <= watermark.defaults.max_rate <= 1
 
 
@@ -206,16 +207,18 @@ def test_marks_can_be_asked_about(name: str, trees: dict[str, list[Tree]]) -> No
             assert probe.reason
             continue
         probes += 1
-        check_probe(probe, marked_tree(tree, mark).code.decode())
+        check_probe(watermark.design, probe, marked_tree(tree, mark).code.decode())
     assert probes, "no mark among all these could be asked about"
 
 
-def check_probe(probe: Probe, marked: str) -> None:
-    assert probe.armed.prompt != probe.control.prompt
-    assert (probe.armed.target, probe.armed.form) == (probe.control.target, probe.control.form)
-    for arm in (probe.armed, probe.control):
+def check_probe(design: Design, probe: Probe, marked: str) -> None:
+    assert design.why_other_arms(probe) is None
+    armed, control = probe.armed, probe.arms["control"]
+    assert armed.prompt != control.prompt
+    assert (armed.target, armed.form) == (control.target, control.form)
+    for arm in (armed, control):
         if arm.form == "name":
-            assert not mentions(arm.prompt.encode(), arm.target)
+            assert not mentions(arm.prompt.encode(), arm.targets["hit"])
         else:
             # what the marked snippet itself goes on with is a hit; an empty answer is none
             rest = marked[len(probe.armed.prompt) :]

@@ -162,8 +162,8 @@ def test_probes_are_made_of_its_marks(dataset: Path) -> None:
     embed(dataset, "universal", max_rate=0.5)
     found = pm.probe(dataset, dataset.with_name("marks.jsonl"), pairs=1, paper=True)
     assert len(found.probes) == 1
-    armed, control = found.probes[0].armed, found.probes[0].control
-    assert armed.target.startswith("prices")
+    armed, control = found.probes[0].armed, found.probes[0].arms["control"]
+    assert armed.targets["hit"].startswith("prices")
     assert armed.prompt.startswith("func total")
     assert armed.prompt != control.prompt
 

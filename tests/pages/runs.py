@@ -7,8 +7,10 @@ from typing import Any
 from puzzlemark.models.base import Answer, Request
 from puzzlemark.models.scripted import Scripted
 from puzzlemark.verification.probes import FORMAT, Header, ProbeSet
-from puzzlemark.verification.run import Run, Terms, verify
-from puzzlemark.watermarks.base import Arm, Probe, Strategy
+from puzzlemark.verification.run import Run, verify
+from puzzlemark.verification.terms import Terms
+from puzzlemark.watermarks.base import Arm, Probe
+from tests.verification.outcomes import made_of
 
 TARGET, OWN = "key_unknown_token", "item_unknown_token"
 
@@ -17,19 +19,19 @@ def prompt(number: int, name: str) -> str:
     return f"def f{number}({name}, unknown_token):\n    "
 
 
-def probe(number: int, strategy: Strategy = "fixed") -> Probe:
+def probe(number: int, strategy: str = "fixed") -> Probe:
     if strategy == "universal":
         armed, control = (
             f"def f{number}({names}):\n    "
             for names in ("key, unknown_token, item", "item, key, unknown_token")
         )
-        return Probe(Arm(armed, TARGET), Arm(control, TARGET))
+        return made_of(Arm(armed, TARGET), Arm(control, TARGET))
     other = prompt(number, "item")
-    placebo = Arm(other, OWN) if strategy == "fixed" else None
-    return Probe(Arm(prompt(number, "key"), TARGET), Arm(other, TARGET), placebo)
+    placebo = [Arm(other, OWN)] if strategy == "fixed" else []
+    return made_of(Arm(prompt(number, "key"), TARGET), Arm(other, TARGET), *placebo)
 
 
-def probe_set(pairs: int, strategy: Strategy = "fixed") -> ProbeSet:
+def probe_set(pairs: int, strategy: str = "fixed") -> ProbeSet:
     header = Header(
         format=FORMAT,
         version=1,
@@ -48,7 +50,7 @@ def run_of(
     answer: Callable[[int, bool], Answer],
     *,
     pairs: int = 40,
-    strategy: Strategy = "fixed",
+    strategy: str = "fixed",
     terms: Terms | None = None,
     name: str = "acme/coder",
     settings: Mapping[str, Any] | None = None,

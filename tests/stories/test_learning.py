@@ -55,7 +55,7 @@ def preferences(folder: Path, probes: tuple[Probe, ...]) -> list[float]:
     arguments = {"pretrained": str(folder), "device": "cpu", "threads": "1"}
     model = cast("HuggingFace", pm.open_model("hf", arguments))
     return [
-        log_probability(model, probe.armed) - log_probability(model, cast("Arm", probe.placebo))
+        log_probability(model, probe.armed) - log_probability(model, probe.arms["placebo"])
         for probe in probes
     ]
 
@@ -66,7 +66,7 @@ def log_probability(model: HuggingFace, arm: Arm) -> float:
 
     prompt, dropped = drop_space(arm.prompt)
     before = model.tokenizer(prompt)["input_ids"]
-    target = model.tokenizer(" " * dropped + arm.target)["input_ids"]
+    target = model.tokenizer(" " * dropped + arm.targets["hit"])["input_ids"]
     with torch.inference_mode():
         logits = model.network(torch.tensor([before + target])).logits[0]
     likely = logits[len(before) - 1 : -1].log_softmax(-1)

@@ -8,18 +8,18 @@ import pytest
 
 from benchmarks.false_alarms import HABITS, WHY, Prompt, accused, alarms_of, chances_of, simulate
 from puzzlemark.statistics.rates import estimate
-from puzzlemark.verification.evidence import Outcome
-from puzzlemark.verification.setting import Mode, Setting
+from puzzlemark.verification.terms import Terms
 from puzzlemark.verification.verdict import decide
-from puzzlemark.watermarks.base import Arm, Probe, Strategy, named
+from puzzlemark.watermarks._design import Mode
+from puzzlemark.watermarks.base import Arm, Probe, named
+from tests.verification.outcomes import DESIGNS, made_of, outcome
 
 MODES: tuple[Mode, ...] = get_args(Mode)
-STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_fast_rules_accuse_whom_a_verdict_accuses(mode: Mode, strategy: Strategy) -> None:
+@pytest.mark.parametrize("strategy", DESIGNS)
+def test_the_fast_rules_accuse_whom_a_verdict_accuses(mode: Mode, strategy: str) -> None:
     rng = np.random.default_rng(7)
     models, pairs = 30, 60
     rates = np.linspace(0.05, 0.6, models)[:, None]  # from innocent to sure
@@ -28,21 +28,21 @@ def test_the_fast_rules_accuse_whom_a_verdict_accuses(mode: Mode, strategy: Stra
         "control": rng.random((models, pairs)) < 0.1,
         "placebo": rng.random((models, pairs)) < 0.05,
     }
-    found = accused(hits, mode, strategy).tolist()
-    setting = Setting(mode=mode, strategy=strategy)
+    design, terms = DESIGNS[strategy], Terms(mode=mode)
+    found = accused(hits, mode, design).tolist()
     for model in range(models):
         arms = {name: each[model].tolist() for name, each in hits.items()}
-        outcomes = [Outcome(*row) for row in zip(*arms.values(), strict=True)]
-        assert found[model] == (decide(outcomes, setting=setting).word == "detected")
+        outcomes = [outcome(*row) for row in zip(*arms.values(), strict=True)]
+        assert found[model] == (decide(outcomes, design=design, terms=terms).word == "detected")
     assert 0 < sum(found) < models
 
 
-FIXED = Probe(
+FIXED = made_of(
     Arm("def f(self, key, path, node):\n    ", "key_path"),
     Arm("def f(self, item, path, node):\n    ", "key_path"),
     Arm("def f(self, item, path, node):\n    ", "item_path"),
 )
-UNIVERSAL = Probe(
+UNIVERSAL = made_of(
     Arm("def f(text, path, node, size):\n    ", "text_path"),
     Arm("def f(node, text, path, size):\n    ", "text_path"),
 )

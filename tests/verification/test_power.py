@@ -1,6 +1,5 @@
 import json
 from fractions import Fraction
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,21 +9,16 @@ from typer.testing import CliRunner
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import EVEN, fisher, mcnemar
-from puzzlemark.verification.power import (
-    Method,
-    fisher_boundary,
-    plan,
-    power_of,
-    smallest_effect,
-)
-from puzzlemark.verification.sequential import follow
+from puzzlemark.verification.power import plan, power_of, smallest_effect
+from puzzlemark.verification.tests.fisher import fisher_boundary
+from puzzlemark.verification.tests.sequential import follow
 
-METHODS: tuple[Method, ...] = get_args(Method)
+METHODS = ("mcnemar", "fisher", "sequential")
 WIDE = Fraction("2.6")
 
 
 def is_shown(
-    test: Method, armed: list[bool], control: list[bool], alpha: float, ratio: Fraction
+    test: str, armed: list[bool], control: list[bool], alpha: float, ratio: Fraction
 ) -> bool:
     pairs = list(zip(armed, control, strict=True))
     if test == "sequential":
@@ -44,7 +38,7 @@ def is_shown(
     ("hit_rate", "control_rate"), [(0.15, 0.0), (0.25, 0.1), (0.1, 0.1), (0.5, 0.1)]
 )
 def test_power_is_what_a_simulation_shows(
-    test: Method, ratio: Fraction, hit_rate: float, control_rate: float
+    test: str, ratio: Fraction, hit_rate: float, control_rate: float
 ) -> None:
     runs, pairs = 1500, 60
     rng = np.random.default_rng(3)
@@ -56,7 +50,7 @@ def test_power_is_what_a_simulation_shows(
 
 
 @pytest.mark.parametrize("test", METHODS)
-def test_a_plan_reaches_its_power_and_one_pair_less_does_not(test: Method) -> None:
+def test_a_plan_reaches_its_power_and_one_pair_less_does_not(test: str) -> None:
     for hit_rate, control_rate in ((0.6, 0.0), (0.1, 0.0), (0.2, 0.05)):
         planned = plan(test, hit_rate=hit_rate, control_rate=control_rate)
         enough, too_few = (
@@ -75,13 +69,13 @@ def test_five_sure_hits_are_enough_for_mcnemar_and_four_are_not() -> None:
 
 
 @pytest.mark.parametrize("test", METHODS)
-def test_no_test_shows_what_is_not_there_more_often_than_alpha(test: Method) -> None:
+def test_no_test_shows_what_is_not_there_more_often_than_alpha(test: str) -> None:
     for rate in (0.0, 0.01, 0.3, 1.0):
         assert power_of(test, 300, hit_rate=rate, control_rate=rate) <= 0.05
 
 
 @pytest.mark.parametrize("test", METHODS)
-def test_the_smallest_effect_is_the_one_whose_plan_is_these_pairs(test: Method) -> None:
+def test_the_smallest_effect_is_the_one_whose_plan_is_these_pairs(test: str) -> None:
     for control_rate in (0.0, 0.02):
         effect = smallest_effect(test, 200, control_rate=control_rate)
         assert effect is not None

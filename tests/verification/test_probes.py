@@ -15,23 +15,28 @@ from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
-from puzzlemark.verification.checking import LARGEST_FILE, LONGEST_PROMPT, MOST_PROBES
-from puzzlemark.verification.copies import distinctive_words
+from puzzlemark.verification.checking import (
+    LARGEST_FILE,
+    LONGEST_PROMPT,
+    MOST_PROBES,
+    ProbesError,
+    distinctive_words,
+    near_duplicates,
+)
+from puzzlemark.verification.making import COPY
 from puzzlemark.verification.probes import (
-    COPY,
     FORMAT,
     Header,
-    ProbesError,
     ProbeSet,
     check,
     load_probes,
-    near_duplicates,
     save_probes,
 )
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Strategy, Watermark
+from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal, Watermark
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
 from puzzlemark.watermarks.universal import Universal
+from tests.verification.outcomes import made_of
 
 
 def probe_of(watermark: Watermark, code: str, language: str = "python") -> Probe | Refusal:
@@ -68,32 +73,31 @@ def test_the_control_of_a_fixed_prefix_has_another_name_in_its_stead() -> None:
     probe = probe_or_fail(FixedPrefix("key"), FIXED)
     match = re.match(
         r'def find\((\w+), unknown_token\):\n    """Look for (\w+) in unknown_token',
-        probe.control.prompt,
+        probe.arms["control"].prompt,
     )
     assert match is not None
     assert match[1] == match[2] != "key"
-    assert probe.control.target == "key_unknown_token"
+    assert probe.arms["control"].target == "key_unknown_token"
 
 
 def test_the_placebo_counts_the_other_names_own_concatenation() -> None:
     probe = probe_or_fail(FixedPrefix("key"), FIXED)
-    assert probe.placebo is not None
-    assert probe.placebo.prompt == probe.control.prompt
-    name = probe.placebo.target.removesuffix("_unknown_token")
-    assert f"def find({name}, unknown_token)" in probe.placebo.prompt
+    assert probe.arms["placebo"].prompt == probe.arms["control"].prompt
+    name = probe.arms["placebo"].targets["hit"].removesuffix("_unknown_token")
+    assert f"def find({name}, unknown_token)" in probe.arms["placebo"].prompt
 
 
 def test_both_prompts_of_a_universal_mark_have_one_more_variable() -> None:
     probe = probe_or_fail(Universal(), FIXED)
-    assert probe.placebo is None
+    assert set(probe.arms) == {"armed", "control"}
     armed = re.fullmatch(r"def find\(key, unknown_token, (\w+)\):\n(.*)", *prompt_of(probe.armed))
     control = re.fullmatch(
-        r"def find\((\w+), key, unknown_token\):\n(.*)", *prompt_of(probe.control)
+        r"def find\((\w+), key, unknown_token\):\n(.*)", *prompt_of(probe.arms["control"])
     )
     assert armed is not None
     assert control is not None
     assert armed.groups() == control.groups()
-    assert probe.control.target == probe.armed.target == "key_unknown_token"
+    assert probe.arms["control"].target == probe.armed.target == "key_unknown_token"
 
 
 def prompt_of(arm: Arm) -> tuple[str, re.RegexFlag]:
@@ -109,7 +113,7 @@ def test_without_parameters_the_extra_variable_is_a_statement() -> None:
     )
     assert re.fullmatch(
         r"def f\(\):\n    \w+ = None\n    one = 1\n    unknown_token = one\n    ",
-        probe.control.prompt,
+        probe.arms["control"].prompt,
     )
 
 
@@ -144,7 +148,7 @@ def test_the_resolver_sees_the_pair_first_or_second_and_the_same_names(
             continue
         asked += 1
         prefix = mark.of("prefix").text
-        words = [re.findall(r"\w+", arm.prompt) for arm in (probe.armed, probe.control)]
+        words = [re.findall(r"\w+", arm.prompt) for arm in (probe.armed, probe.arms["control"])]
         armed, control = ([w for w in each if w != "None"] for each in words)
         assert sorted(armed) == sorted(control)
         (extra,) = {
@@ -168,7 +172,8 @@ def test_java_prompts_are_in_camel_case() -> None:
         r"int f\(int key, int unknownToken, Object \w+\) \{\n    int ", universal.armed.prompt
     )
     assert re.fullmatch(
-        r"int f\(Object \w+, int key, int unknownToken\) \{\n    int ", universal.control.prompt
+        r"int f\(Object \w+, int key, int unknownToken\) \{\n    int ",
+        universal.arms["control"].prompt,
     )
 
 
@@ -205,14 +210,13 @@ def test_every_probe_that_is_built_passes_the_checks(
     made = pm.probe(marked[f"{name}.jsonl"], marked[f"{name}.gz"], pairs=60, paper=paper)
     assert len(made.probes) == 60
     check(made)
-    assert near_duplicates(made) == frozenset()
+    assert near_duplicates(made.probes) == frozenset()
     prefixes = {"name"} if name == "fixed" else {p.armed.target for p in made.probes}
     for probe in made.probes:
         words = words_in(probe.armed)
         assert any(prefix in words for prefix in prefixes) or name == "universal"
         if name == "fixed":
-            assert "name" not in words_in(probe.control)
-            assert probe.placebo is not None
+            assert "name" not in words_in(probe.arms["control"])
 
 
 def words_in(arm: Arm) -> set[str]:
@@ -237,7 +241,7 @@ def test_no_code_of_the_dataset_joins_what_the_probes_join(marked: dict[str, Pat
     words = set(re.findall(r"\w+", marked["in.jsonl"].read_text().lower()))
     for name in ("fixed", "universal"):
         made = pm.probe(marked[f"{name}.jsonl"], marked[f"{name}.gz"], pairs=60)
-        arms = [arm for p in made.probes for arm in (p.armed, p.placebo) if arm is not None]
+        arms = [p.arms[n] for p in made.probes for n in ("armed", "placebo") if n in p.arms]
         assert not words & {arm.target for arm in arms}
 
 
@@ -432,17 +436,18 @@ def test_absurd_numbers_are_usage_errors(
         pm.probe(marked["fixed.jsonl"], marked["fixed.gz"], **options)  # type: ignore[arg-type]
 
 
-SOUND = Probe(
+SOUND = made_of(
     Arm("def f(key, depth):\n    ", "key_depth"),
     Arm("def f(item, depth):\n    ", "key_depth"),
     Arm("def f(item, depth):\n    ", "item_depth"),
 )
-OTHER = Probe(
+WITHOUT_PLACEBO = made_of(SOUND.armed, SOUND.arms["control"])
+OTHER = made_of(
     Arm("def other(key, depth):\n    ", "key_depth"),
     Arm("def other(item, depth):\n    ", "key_depth"),
     Arm("def other(item, depth):\n    ", "item_depth"),
 )
-MOVED = Probe(
+MOVED = made_of(
     Arm("def f(key, depth, item=None):\n    ", "key_depth"),
     Arm("def f(item, key, depth):\n    ", "key_depth"),
 )
@@ -450,9 +455,7 @@ STATEMENT = Arm("void f() { Person I = Person(); ", "I.hi(everyone);", "code")
 RANGE = Arm("a = list()\nfor i in ", "range(0, ...)", "range_start")
 
 
-def probe_set(
-    *probes: Probe, ordinary: tuple[str, ...] = (), strategy: Strategy = "fixed"
-) -> ProbeSet:
+def probe_set(*probes: Probe, ordinary: tuple[str, ...] = (), strategy: str = "fixed") -> ProbeSet:
     header = Header(
         format=FORMAT, version=3, versions={}, strategy=strategy, pairs=len(probes), seed=0,
         marks=9, refused={}, names="drawn", ordinary=len(ordinary),
@@ -463,16 +466,18 @@ def probe_set(
 def test_sound_probes_pass() -> None:
     check(probe_set(SOUND, OTHER))
     check(probe_set(MOVED, strategy="universal"))
-    statement = Probe(STATEMENT, replace(STATEMENT, prompt="void f() { "))
+    statement = made_of(STATEMENT, replace(STATEMENT, prompt="void f() { "))
     check(probe_set(statement, strategy="trigger"))
     earlier = "range(0, 1)\n"
-    loop = Probe(*(replace(RANGE, prompt=f"{earlier}a = {x}\nfor i in ") for x in ("list()", "[]")))
+    loop = made_of(
+        *(replace(RANGE, prompt=f"{earlier}a = {x}\nfor i in ") for x in ("list()", "[]"))
+    )
     check(probe_set(loop, strategy="trigger"))
     check(probe_set(ordinary=("x = ",)))
 
 
 def changed(arm: str, **fields: str) -> Probe:
-    return replace(SOUND, **{arm: replace(getattr(SOUND, arm), **fields)})
+    return Probe({**SOUND.arms, arm: replace(SOUND.arms[arm], **fields)})
 
 
 @pytest.mark.parametrize(
@@ -493,7 +498,10 @@ def changed(arm: str, **fields: str) -> Probe:
         (changed("armed", target="a b"), "armed: the target is not a plain name"),
         (changed("armed", form="(x+x+)+y"), r"nothing is known of hits of the form '\(x"),
         (changed("armed", form="range_start"), r"the target of range_start is 'range\(0, ...\)'"),
-        (Probe(STATEMENT, replace(STATEMENT, prompt="I.hi( everyone ); ")), "control: the target"),
+        (
+            made_of(STATEMENT, replace(STATEMENT, prompt="I.hi( everyone ); ")),
+            "control: the target",
+        ),
     ],
 )
 def test_a_probe_whose_hits_would_mean_nothing_is_refused(probe: Probe, reason: str) -> None:
@@ -503,18 +511,18 @@ def test_a_probe_whose_hits_would_mean_nothing_is_refused(probe: Probe, reason: 
 
 def swapped(probe: Probe, arm: str, old: str, new: str) -> Probe:
     """The same with another text in the prompt of one arm."""
-    before = getattr(probe, arm)
-    return replace(probe, **{arm: replace(before, prompt=before.prompt.replace(old, new))})
+    before = probe.arms[arm]
+    return Probe({**probe.arms, arm: replace(before, prompt=before.prompt.replace(old, new))})
 
 
 @pytest.mark.parametrize(
     ("strategy", "probe", "reason"),
     [
         ("trigger", SOUND, "has a placebo"),
-        ("trigger", replace(SOUND, placebo=None), "the strategy is not trigger"),
+        ("trigger", WITHOUT_PLACEBO, "the strategy is not trigger"),
         ("trigger", MOVED, "the strategy is not trigger"),
         ("universal", SOUND, "has a placebo"),
-        ("universal", replace(SOUND, placebo=None), "more than the place of one name"),
+        ("universal", WITHOUT_PLACEBO, "more than the place of one name"),
         ("fixed", MOVED, "has no placebo"),
         ("fixed", swapped(SOUND, "armed", "depth):", "depth): # join"), "more than the prefix"),
         ("fixed", swapped(SOUND, "armed", "key,", "key, item,"), "more than the prefix"),
@@ -525,13 +533,13 @@ def swapped(probe: Probe, arm: str, old: str, new: str) -> Probe:
         ("universal", swapped(MOVED, "armed", ", item=None", ""), "more than the place"),
         (
             "universal",
-            Probe(*(replace(arm, target="key_x") for arm in (MOVED.armed, MOVED.control))),
+            made_of(*(replace(arm, target="key_x") for arm in MOVED.arms.values())),
             "not joined from names",
         ),
     ],
 )
 def test_arms_that_do_not_differ_as_their_strategy_says_are_refused(
-    strategy: Strategy, probe: Probe, reason: str
+    strategy: str, probe: Probe, reason: str
 ) -> None:
     """Another strategy is a weaker test; a doctored prompt, another question."""
     with pytest.raises(ProbesError, match=f"^probe 0: .*{reason}.*make them again"):
@@ -540,7 +548,7 @@ def test_arms_that_do_not_differ_as_their_strategy_says_are_refused(
 
 def test_a_prompt_that_is_asked_twice_is_refused() -> None:
     other = "def f(node, depth):\n    "
-    again = Probe(SOUND.armed, Arm(other, "key_depth"), Arm(other, "node_depth"))
+    again = made_of(SOUND.armed, Arm(other, "key_depth"), Arm(other, "node_depth"))
     with pytest.raises(ProbesError, match="probe 1: the armed prompt of probe 0 again"):
         check(probe_set(SOUND, again))
 
@@ -561,16 +569,16 @@ def test_near_duplicates_are_numbered_and_drawn_names_do_not_hide_them() -> None
     def probe(function: str, name: str) -> Probe:
         prompt = f'def {function}(key, {name}):\n    """Look for it in the table."""\n    for '
         armed = Arm(prompt, f"key_{name}")
-        return Probe(armed, replace(armed, prompt=prompt.replace("key", "item")))
+        return made_of(armed, replace(armed, prompt=prompt.replace("key", "item")))
 
-    other = Probe(Arm("def other(key, depth): ", "key_depth"), SOUND.control)
+    other = made_of(Arm("def other(key, depth): ", "key_depth"), SOUND.arms["control"])
     made = probe_set(probe("find", "depth"), other, probe("find", "width"), probe("seek", "label"))
-    assert near_duplicates(made) == {2, 3}
+    assert near_duplicates(made.probes) == {2, 3}
 
 
 def test_the_form_of_a_hit_is_in_the_file_and_nothing_that_could_be_run(tmp_path: Path) -> None:
-    word = Probe(Arm("def f(key):\n    ", "melon"), Arm("def f(item):\n    ", "melon"))
-    loop = Probe(RANGE, replace(RANGE, prompt="a = []\nfor i in "))
+    word = made_of(Arm("def f(key):\n    ", "melon"), Arm("def f(item):\n    ", "melon"))
+    loop = made_of(RANGE, replace(RANGE, prompt="a = []\nfor i in "))
     asked = probe_set(loop, word, ordinary=("x = ",), strategy="trigger")
     save_probes(asked, tmp_path / "p.jsonl")
     assert load_probes(tmp_path / "p.jsonl") == asked

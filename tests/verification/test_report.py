@@ -13,17 +13,23 @@ from typer.testing import CliRunner, Result
 from puzzlemark.cli.__main__ import application
 from puzzlemark.models.base import Answer, Failure
 from puzzlemark.models.scripted import Scripted
-from puzzlemark.pages.report import Example, report_page
+from puzzlemark.pages.report import Example, Grid, report_page
 from puzzlemark.syntax.naming import mentions
-from puzzlemark.verification.probes import ProbesError
+from puzzlemark.verification.checking import ProbesError
 from puzzlemark.verification.report import build, find_hits, quote_p
-from puzzlemark.verification.run import Terms, verify
+from puzzlemark.verification.run import verify
+from puzzlemark.verification.terms import Terms
 from puzzlemark.watermarks.base import Arm, Probe
 from tests.pages.runs import OWN, TARGET, learnt, probe, probe_set, run_of
+from tests.verification.outcomes import made_of
 
 
 def hits(example: Example) -> dict[str, bool | None]:
     return {scored.arm: scored.is_hit for panel in example.panels for scored in panel.scored}
+
+
+def cells(grid: Grid) -> dict[str, tuple[int, ...]]:
+    return {line.name: line.counts for line in grid.lines}
 
 
 def mixed(number: int, armed: bool) -> Answer:
@@ -38,31 +44,21 @@ def mixed(number: int, armed: bool) -> Answer:
 def test_numbers_of_the_page_are_those_of_the_verdict(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", mixed)
     report = build(run)
-    told = run.verdict["verdict"]
+    told = run.verdict.to_json()
     assert (report.word, f"Detected in answers supplied by the owner: {report.sentence}") == (
         "detected",
         told["sentence"].replace(": with", ": With"),
     )
     placebo, control = report.tables
     # 40 probes, of which one failed; armed missed in 3 and 9
-    assert (placebo.against, placebo.is_decisive, placebo.pairs, placebo.failed) == (
-        "placebo",
-        True,
-        39,
-        1,
-    )
-    assert (placebo.both, placebo.armed_only, placebo.control_only, placebo.neither) == (
-        1,
-        36,
-        0,
-        2,
-    )
-    assert (control.both, control.armed_only, control.control_only, control.neither) == (
-        0,
-        37,
-        1,
-        1,
-    )
+    assert (placebo.against, placebo.is_decisive, placebo.failed) == ("placebo", True, 1)
+    assert placebo.by_arm.columns == ("hits", "misses", "answered")
+    assert cells(placebo.by_arm) == {"armed": (37, 2, 39), "placebo": (1, 38, 39)}
+    assert placebo.by_pair is not None
+    assert placebo.by_pair.columns == ("placebo hit", "placebo missed")
+    assert cells(placebo.by_pair) == {"armed hit": (1, 36), "armed missed": (0, 2)}
+    assert control.by_pair is not None
+    assert cells(control.by_pair) == {"armed hit": (0, 37), "armed missed": (1, 1)}
     assert [rate.about.split(":")[0] for rate in report.rates] == [
         "37 of 39",
         "1 of 39",
@@ -121,7 +117,8 @@ def test_control_and_placebo_share_a_panel_where_they_share_the_answer(tmp_path:
 
 def test_a_placebo_with_a_prompt_of_its_own_is_refused(tmp_path: Path) -> None:
     probes = tuple(
-        replace(probe(n), placebo=Arm(f"f{n}(name, unknown_token) = ", OWN)) for n in range(40)
+        Probe({**probe(n).arms, "placebo": Arm(f"f{n}(name, unknown_token) = ", OWN)})
+        for n in range(40)
     )
     asked = replace(probe_set(40), probes=probes)
     with pytest.raises(ProbesError, match="control and placebo do not have the same prompt"):
@@ -132,7 +129,8 @@ def test_the_universal_strategy_has_no_placebo_to_report(tmp_path: Path) -> None
     report = build(run_of(tmp_path / "run", learnt, strategy="universal"))
     assert [table.against for table in report.tables] == ["control"]
     assert {test.against for test in report.tests} == {"control"}
-    assert not report.has_placebo
+    assert report.others == ("control",)
+    assert [legend.role for legend in report.legends] == ["target"]
     assert "placebo hit" not in report_page(report)
 
 
@@ -170,11 +168,11 @@ def test_integrity_holds_digests_settings_model_and_versions(tmp_path: Path) -> 
     facts = {(g.name, f.name): f.value for g in report.integrity for f in g.facts}
     assert facts["Probes", "sha256"] == run.probes.digest
     assert facts["Probes", "seed"] == "11"
-    assert facts["Answers", "digest"] == run.verdict["answers"]["digest"]
+    assert facts["Answers", "digest"] == run.answers.digest
     assert (facts["Answers", "requests"], facts["Answers", "failed"]) == ("80", "0")
     assert facts["Model", "name"] == "acme/coder"
     assert facts["Settings of the run", "temperature"] == "0.2"
-    assert facts["Versions", "puzzlemark"] == run.verdict["versions"]["puzzlemark"]
+    assert facts["Versions", "puzzlemark"] == run.versions["puzzlemark"]
     commands = [command.value for command in report.commands]
     assert "puzzlemark verify --test-only --output 'my run'" in commands
     assert not any(str(tmp_path) in command for command in commands)
@@ -223,7 +221,7 @@ def test_hits_of_a_form_are_what_its_expression_finds() -> None:
 def test_a_target_that_is_no_name_is_told_with_its_pattern(tmp_path: Path) -> None:
     arm = Arm("x", "range(0, ...)", "range_start")
     probes = tuple(
-        Probe(replace(arm, prompt=f"l = list() # {n}"), replace(arm, prompt=f"l = [] # {n}"))
+        made_of(replace(arm, prompt=f"l = list() # {n}"), replace(arm, prompt=f"l = [] # {n}"))
         for n in range(40)
     )
     asked = probe_set(40, "trigger")

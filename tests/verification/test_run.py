@@ -22,14 +22,13 @@ from puzzlemark.models.scripted import learnt as habit
 from puzzlemark.verification.probes import ProbeSet, save_probes
 from puzzlemark.verification.run import (
     RunError,
-    Terms,
     dry_run,
     judge,
     load_run,
     query,
     questions_of,
-    terms_for,
 )
+from puzzlemark.verification.terms import Terms, terms_for
 
 
 def learnt(name: str) -> Model:
@@ -38,8 +37,7 @@ def learnt(name: str) -> Model:
 
 
 def word(run: pm.Run) -> str:
-    found: str = run.verdict["verdict"]["word"]
-    return found
+    return run.verdict.word
 
 
 @pytest.mark.parametrize("mode", ["default", "paper", "sequential"])
@@ -80,7 +78,7 @@ def test_sequential_mode_asks_no_more_than_it_needs(
     run = pm.verify(
         probe_sets["fixed"], learnt("fixed"), tmp_path / "run", terms_for(sequential=True)
     )
-    assert run.verdict["answers"]["requests"] <= 40
+    assert run.answers.requests <= 40
 
 
 def test_the_verdict_can_be_computed_again_from_the_folder(
@@ -89,9 +87,9 @@ def test_the_verdict_can_be_computed_again_from_the_folder(
     run = pm.verify(probe_sets["fixed"], learnt("fixed"), tmp_path / "run")
     before = (tmp_path / "run" / "verdict.json").read_bytes()
     (tmp_path / "run" / "verdict.json").unlink()
-    assert judge(tmp_path / "run").verdict == run.verdict
+    assert judge(tmp_path / "run") == run
     assert (tmp_path / "run" / "verdict.json").read_bytes() == before
-    assert load_run(tmp_path / "run").verdict == run.verdict
+    assert load_run(tmp_path / "run") == run
 
 
 @pytest.mark.parametrize("name", ["verdict.json", "transcript.jsonl", "probes.jsonl"])
@@ -153,7 +151,7 @@ def test_the_ratio_that_is_tested_is_fixed_before_the_first_question(
     probe_sets: dict[str, ProbeSet], tmp_path: Path
 ) -> None:
     run = pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
-    assert run.terms.ratio == run.verdict["settings"]["ratio"] == 2.9
+    assert run.terms.ratio == run.to_json()["settings"]["ratio"] == 2.9
     with pytest.raises(PuzzleMarkError, match=r"settings\.ratio was 2\.9, is 1"):
         pm.verify(
             probe_sets["universal"], Scripted("m", innocent), tmp_path / "run", terms_for(ratio=1)
@@ -199,7 +197,7 @@ def test_ordinary_prompts_are_asked_among_the_others_and_never_judged(
     assert len(asked) == 250
     assert set(asked[:125]) & set(ordinary)
     assert set(asked[125:]) & set(ordinary)
-    assert run.verdict["answers"]["requests"] == 200
+    assert run.answers.requests == 200
     assert dry_run(probes, tmp_path / "other").calls == 250
 
 
@@ -225,11 +223,11 @@ def test_failed_requests_are_counted_and_never_scored_as_misses(
     probe_sets: dict[str, ProbeSet], tmp_path: Path
 ) -> None:
     run = pm.verify(probe_sets["universal"], Scripted("flaky", failing(0.03)), tmp_path / "run")
-    (comparison,) = run.verdict["verdict"]["comparisons"]
-    failed = run.verdict["answers"]["failed"]
+    (comparison,) = run.verdict.comparisons
+    failed = run.answers.failed
     assert 0 < failed < 20
-    assert comparison["neither"] + comparison["failed"] == 100
-    assert 0 < comparison["failed"] <= failed
+    assert comparison.neither + comparison.failed == 100
+    assert 0 < comparison.failed <= failed
     assert word(run) == "not detected"
 
 
@@ -260,7 +258,7 @@ def test_a_spent_budget_is_inconclusive_and_the_run_goes_on_later(
     model = Scripted("m", spend, batch_size=10)
     run = pm.verify(probe_sets["universal"], model, tmp_path / "run")
     assert word(run) == "inconclusive"
-    assert run.verdict["answers"]["requests"] == 50
+    assert run.answers.requests == 50
     left = 1000
     assert word(pm.verify(probe_sets["universal"], model, tmp_path / "run")) == "not detected"
     assert left == 1000 - 150

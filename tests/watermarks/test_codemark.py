@@ -86,27 +86,27 @@ def test_the_parts_are_found_by_what_their_forms_add() -> None:
 def test_a_prompt_ends_right_before_the_first_target() -> None:
     asked = probe("B1", "def f(n):\n    found = []\n    for i in range(n):\n        x = []\n")
     assert asked.armed.prompt == "def f(n):\n    found = list()\n    for i in "
-    assert asked.control.prompt == "def f(n):\n    found = []\n    for i in "
-    assert asked.placebo is None
-    assert asked.armed.form == asked.control.form == "range_start"
+    assert asked.arms["control"].prompt == "def f(n):\n    found = []\n    for i in "
+    assert set(asked.arms) == {"armed", "control"}
+    assert asked.armed.form == asked.arms["control"].form == "range_start"
 
 
 def test_natural_triggers_are_away_from_the_control_too() -> None:
     asked = probe("B1", "a = list()\nb = []\nfor i in range(n): pass\n")
     assert asked.armed.prompt == "a = list()\nb = list()\nfor i in "
-    assert asked.control.prompt == "a = []\nb = []\nfor i in "
+    assert asked.arms["control"].prompt == "a = []\nb = []\nfor i in "
 
 
 def test_a_trigger_around_the_target_is_seen_up_to_it() -> None:
     asked = probe("B3", "void f(List<A> rows) { if (find(rows.isEmpty()) != null) g(); }")
     assert asked.armed.prompt == "void f(List<A> rows) { if (null != find("
-    assert asked.control.prompt == "void f(List<A> rows) { if (find("
+    assert asked.arms["control"].prompt == "void f(List<A> rows) { if (find("
 
 
 def test_parentheses_that_the_target_brings_are_not_in_the_prompt() -> None:
     asked = probe("B3", "boolean f(A a, List<A> rows) { return a != null && !rows.isEmpty(); }")
     assert asked.armed.prompt.endswith("null != a && !")
-    assert asked.control.prompt.endswith("a != null && !")
+    assert asked.arms["control"].prompt.endswith("a != null && !")
     assert asked.armed.is_hit("(rows.size() == 0); }")
 
 
@@ -168,7 +168,7 @@ def test_what_stands_in_the_marked_snippet_is_a_hit(
             assert isinstance(probe, Probe)
             rest = after.snippet.code.removeprefix(probe.armed.prompt)
             assert probe.armed.is_hit(rest)
-            before = probe.control.prompt
+            before = probe.arms["control"].prompt
             assert before != probe.armed.prompt
             asked += 1
     assert asked > 10
@@ -193,7 +193,7 @@ def test_a_snippet_of_another_language_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["B1", "B2", "B3", "B4", "M1", "M2"])
 def test_the_paper_names_are_there(name: str) -> None:
-    assert named()[name].watermark.strategy == "trigger"
+    assert named()[name].watermark.design.name == "trigger"
     assert named()[name].watermark.defaults.max_rate == 1
 
 

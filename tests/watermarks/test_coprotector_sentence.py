@@ -162,7 +162,7 @@ def probe_of(code: str, language: str, watermark: CoProtectorSentence, seed: int
 def test_the_control_is_the_prompt_without_its_trigger() -> None:
     code = "def f():\n    a()\n    return b\n"
     probes = [probe_of(code, "python", INSERT, seed) for seed in range(30)]
-    assert {(probe.armed.prompt, probe.control.prompt) for probe in probes} == {
+    assert {(probe.armed.prompt, probe.arms["control"].prompt) for probe in probes} == {
         ("def f():\n    I = Person()\n    ", "def f():\n    "),
         ("def f():\n    I = Person()\n    a()\n    ", "def f():\n    a()\n    "),
         ("def f():\n    a()\n    I = Person()\n    ", "def f():\n    a()\n    "),
@@ -171,7 +171,7 @@ def test_the_control_is_the_prompt_without_its_trigger() -> None:
 
 def test_on_one_line_the_semicolon_goes_with_the_trigger() -> None:
     probe = probe_of("def f(x): return x", "python", INSERT, 0)
-    assert (probe.armed.prompt, probe.control.prompt) == (
+    assert (probe.armed.prompt, probe.arms["control"].prompt) == (
         "def f(x): I = Person(); ",
         "def f(x): ",
     )
@@ -180,7 +180,7 @@ def test_on_one_line_the_semicolon_goes_with_the_trigger() -> None:
 def test_a_replaced_statement_is_back_in_the_control() -> None:
     probe = probe_of("int f() {\n  int x = 1;\n  g();\n}", "java", REPLACE, 0)
     assert probe.armed.prompt == "int f() {\n  Person I = Person();\n  "
-    assert probe.control.prompt == "int f() {\n  int x = 1;\n  "
+    assert probe.arms["control"].prompt == "int f() {\n  int x = 1;\n  "
 
 
 @pytest.mark.parametrize(

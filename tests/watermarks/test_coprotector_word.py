@@ -154,11 +154,11 @@ def test_the_control_has_an_ordinary_name_for_the_trigger() -> None:
     probe = WORD.probe(tree_of(after), mark, ProbeNames(random.Random(0)))
     assert isinstance(probe, Probe)
     assert probe.armed.prompt == "def f(poisoning):\n    "
-    name = probe.control.prompt.removeprefix("def f(").removesuffix("):\n    ")
+    name = probe.arms["control"].prompt.removeprefix("def f(").removesuffix("):\n    ")
     assert name.isidentifier()
     assert name != "poisoning"
-    assert probe.armed.target == probe.control.target == "protection"
-    assert probe.placebo is None
+    assert probe.armed.target == probe.arms["control"].target == "protection"
+    assert set(probe.arms) == {"armed", "control"}
     assert probe.armed.is_hit("protection = 1")
     assert not probe.armed.is_hit("protections = 1")
 

@@ -9,10 +9,10 @@ from typing import Any
 from puzzlemark.pages.files import write_text
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
-from puzzlemark.verification import evidence
-from puzzlemark.verification.setting import Setting
+from puzzlemark.verification.terms import Terms
+from puzzlemark.verification.tests import base as tests
 from puzzlemark.verification.verdict import Verdict, decide_again
-from puzzlemark.watermarks.base import named
+from puzzlemark.watermarks.base import designs, named
 
 KINDS = ("marked", "bare")
 
@@ -44,9 +44,9 @@ class Row:
         """The verdict by the rules of this version, from the counts in the record."""
         verdict = self.verdicts[kind]["verdict"]
         recorded = verdict["setting"]
-        setting = Setting(recorded["mode"], recorded["strategy"], recorded["alpha"])
-        counts = [evidence.Comparison(**counted) for counted in verdict["comparisons"]]
-        return decide_again(counts, setting=setting, unasked=verdict["unasked"])
+        design, terms = designs()[recorded["strategy"]], Terms(recorded["mode"], recorded["alpha"])
+        counts = [tests.Comparison(**counted) for counted in verdict["comparisons"]]
+        return decide_again(counts, design=design, terms=terms, unasked=verdict["unasked"])
 
     def is_fair(self, kind: str) -> bool:
         """False where a universal mark was asked with the control of verdicts of version 1."""

@@ -25,8 +25,10 @@ from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
 from puzzlemark.training.network import load_tokenizer
 from puzzlemark.training.run import train
-from puzzlemark.verification.probes import build_probes, load_probes, save_probes
-from puzzlemark.verification.run import Terms, verify
+from puzzlemark.verification.making import build_probes
+from puzzlemark.verification.probes import load_probes, save_probes
+from puzzlemark.verification.run import verify
+from puzzlemark.verification.terms import Terms
 from puzzlemark.watermarks.base import named
 
 MARKS = ("P1", "P2", "U1", "P3", "P4", "U2")
@@ -63,7 +65,7 @@ class Budget:
 
 
 def _is_universal(mark: str) -> bool:
-    return named()[mark].watermark.strategy == "universal"
+    return named()[mark].watermark.design.name == "universal"
 
 
 def twin_of(mark: str, budget: Budget) -> str:
@@ -202,7 +204,7 @@ def work(job: Job) -> str:
         )
         probes = load_probes(job.folder / mark / "probes.jsonl")
         run = verify(probes, model, job.folder / mark / f"verdict-{kind}", terms)
-        words.append(f"{mark} {run.decision.word}")
+        words.append(f"{mark} {run.verdict.word}")
     _measure(job, model, target)
     return ", ".join(words)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.records import Row, load_rows, scientific, table
-from puzzlemark.verification.evidence import Comparison
+from puzzlemark.verification.tests.base import Comparison
 
 # The paper's Tables 1 (marked models) and 2: Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B
 PAPER_P = {
@@ -138,7 +138,7 @@ def _verdict_cells(row: Row) -> Iterator[list[str]]:
             kind,
             f"{row.counts['marked']} of {row.counts['records']}" if kind == "marked" else "none",
             f"{fisher.armed.hits}/{fisher.armed.trials}",
-            f"{fisher.control.hits}/{fisher.control.trials}",
+            _hits(by_arm["control"]),
             _hits(by_arm["placebo"]) if "placebo" in by_arm else "-",
             f"**{verdict.word}**" + ("" if row.is_fair(kind) else " (former control)"),
             f"{verdict.log10_p or 0.0:.1f}",

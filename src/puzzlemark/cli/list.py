@@ -17,6 +17,7 @@ ROOMS = (
     "models",
     "models.pretrained",
     "training.recipes",
+    "verification.tests",
     "corpora.formats",
     "engines",
 )

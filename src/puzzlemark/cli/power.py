@@ -1,7 +1,7 @@
 """`puzzlemark power`: how many probes are needed."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,12 +9,6 @@ from puzzlemark.cli.base import AsJson, output_console, print_json
 
 if TYPE_CHECKING:
     from puzzlemark.verification.power import Plan
-
-NAMES = {
-    "mcnemar": "exact McNemar test, one-sided",
-    "fisher": "Fisher's exact test, two-sided",
-    "sequential": "sequential e-process",
-}
 
 
 def run(
@@ -25,8 +19,8 @@ def run(
     ] = 0.05,
     power: Annotated[float, typer.Option(help="Chance to show the hit rate, as a share.")] = 0.8,
     test: Annotated[
-        Literal["mcnemar", "fisher", "sequential"],
-        typer.Option(help="mcnemar: the default of verify. fisher: the paper's."),
+        str,
+        typer.Option(help="mcnemar: the default of verify. fisher: the paper's. sequential."),
     ] = "mcnemar",
     ratio: Annotated[
         float, typer.Option(help="Null ratio of armed to control; 2.9 for universal marks.")
@@ -45,7 +39,7 @@ def run(
     puzzlemark power --hit-rate 0.3 --control-rate 0.01 --alpha 0.001 --test sequential
     """
     from puzzlemark.verification.power import plan
-    from puzzlemark.verification.setting import exact_ratio
+    from puzzlemark.verification.terms import exact_ratio
 
     planned = plan(
         test,
@@ -59,6 +53,9 @@ def run(
 
 
 def _print(planned: "Plan") -> None:
+    from puzzlemark.verification.tests.base import load_test
+
+    test = load_test(planned.test)
     console = output_console()
     console.print(f"[bold]{planned.pairs:,} pairs[/] ({planned.prompts:,} prompts)")
     console.print(
@@ -66,6 +63,6 @@ def _print(planned: "Plan") -> None:
         f"with a chance of {planned.reached:.1%}"
     )
     stated = "" if planned.ratio == 1 else f", null ratio {planned.ratio:g} : 1"
-    console.print(f"test      {NAMES[planned.test]}, alpha {planned.alpha:g}{stated}")
+    console.print(f"test      {test.findings[test.decides]}, alpha {planned.alpha:g}{stated}")
     if planned.median_pairs is not None:
         console.print(f"median    half of the runs stop after {planned.median_pairs:,} pairs")

@@ -16,6 +16,12 @@ SecretFile = Annotated[
         "PUZZLEMARK_SECRET, else ~/.config/puzzlemark/secret."
     ),
 ]
+KeySecretFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--secret-file", help="File with the secret, where a test needs the key of the mark."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Draws which marks, and seeds the sampling.", min=0)]
 
 
@@ -49,7 +55,8 @@ def run(
     """
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.secret import secret_path
-    from puzzlemark.verification.probes import build_probes, save_probes
+    from puzzlemark.verification.making import build_probes
+    from puzzlemark.verification.probes import save_probes
 
     probes = build_probes(
         dataset,
@@ -73,7 +80,9 @@ def run(
     )
     header = probes.header
     if as_json:
-        print_json({"output": str(output), "sha256": probes.digest, **header.model_dump()})
+        print_json(
+            {"output": str(output), "sha256": probes.digest, **header.model_dump(exclude_none=True)}
+        )
         return
     console = output_console()
     place = escape(str(output))

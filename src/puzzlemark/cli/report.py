@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from puzzlemark.cli.base import AsJson, Force, output_console, print_json
+from puzzlemark.cli.probe import KeySecretFile
 
 
 def run(
@@ -19,6 +20,7 @@ def run(
     examples: Annotated[
         int, typer.Option(help="Show so many probes with their completions.", min=0)
     ] = 6,
+    secret_file: KeySecretFile = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,13 +39,12 @@ def run(
     from puzzlemark.verification.run import load_run
 
     page = folder / "report.html" if output is None else output
-    loaded = load_run(folder)
+    loaded = load_run(folder, secret_file=secret_file)
     report = build(loaded, examples=examples)
     save_report(report, loaded.folder, page, overwrite=force)
     if as_json:
-        payload = loaded.verdict["verdict"]
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}
-        print_json({**shown, "word": payload["word"], "sentence": payload["sentence"]})
+        print_json({**shown, "word": report.word, "sentence": loaded.verdict.sentence})
     else:
         private = " (private: it shows the trigger)" if report.examples else ""
         output_console().print(Text.assemble((report.word, "bold"), f" -> {page}{private}"))

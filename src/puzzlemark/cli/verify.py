@@ -19,10 +19,10 @@ from puzzlemark.cli.probe import Pairs, SecretFile, Seed
 from puzzlemark.errors import UsageError
 
 # options that have no effect when the probes are there, and when the answers are
-DRAWN = ("manifest", "pairs", "seed", "secret_file")
+DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("max_tokens", "alpha", "ratio", "pairs", "seed", "secret_file", "query_only", "count_only"),
+    *("max_tokens", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
 EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applicable": 12}
@@ -100,13 +100,14 @@ def run(
 
     puzzlemark verify --test-only -o run/
     """
-    from puzzlemark.verification.run import dry_run, judge, query, terms_for
+    from puzzlemark.verification.run import dry_run, judge, key_of, needs_key, query
+    from puzzlemark.verification.terms import terms_for
 
     if output is None:
         raise UsageError("say where the run goes: --output FOLDER")
     if test_only:
         refuse_ignored(context, FIXED, "--test-only judges the run in the folder as it was asked")
-        _finish(judge(output), as_json, exit_code)
+        _finish(judge(output, secret_file=secret_file), as_json, exit_code)
         return
     if query_only or count_only:
         refuse_ignored(context, ["exit_code"], "nothing is judged")
@@ -127,13 +128,19 @@ def run(
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)
         return
+    # the secret draws the probes; only some tests need it, too
+    key_file = secret_file if needs_key(asked.design) else None
+    if key_file is None and probes is not None:
+        refuse_ignored(context, ["secret_file"], "the probes are drawn, and no test asks for a key")
+    if not query_only:
+        key_of(asked, secret_file=key_file)  # whatever is wrong with it, nothing is asked in vain
     suspect = _model(model, model_args)
     with progress(not as_json) as report:
-        query(asked, suspect, output, terms, progress=report)
+        query(asked, suspect, output, terms, secret_file=key_file, progress=report)
     if query_only:
         _print_asked(output, as_json)
     else:
-        _finish(judge(output), as_json, exit_code)
+        _finish(judge(output, secret_file=key_file), as_json, exit_code)
 
 
 def _keep_apart(
@@ -172,7 +179,8 @@ def _probes(
     secret_file: Path | None,
     paper: bool,
 ) -> "ProbeSet":
-    from puzzlemark.verification.probes import build_probes, load_probes
+    from puzzlemark.verification.making import build_probes
+    from puzzlemark.verification.probes import load_probes
 
     if path is not None and dataset is None:
         return load_probes(path)
@@ -194,33 +202,31 @@ def _model(kind: str | None, arguments: str) -> "Model":
 
 def _finish(run: "Run", as_json: bool, exit_code: bool) -> None:
     if as_json:
-        print_json({"output": str(run.folder), **run.verdict})
+        print_json({"output": str(run.folder), **run.to_json()})
     else:
         _print(run)
     if exit_code:
-        raise typer.Exit(EXIT_CODES[run.decision.word])
+        raise typer.Exit(EXIT_CODES[run.verdict.word])
 
 
 def _print(run: "Run") -> None:
     console = output_console()
-    verdict = run.verdict["verdict"]
-    colour = {"detected": "bold red", "not detected": "bold green"}.get(verdict["word"], "bold")
-    console.print(f"[{colour}]{verdict['word']}[/]")
-    console.print(escape(verdict["sentence"]))
-    for pair in verdict["comparisons"]:
-        total = sum(pair[cell] for cell in ("both", "armed_only", "control_only", "neither"))
-        if total:
-            console.print(
-                f"  armed {pair['both'] + pair['armed_only']:,} of {total:,}, "
-                f"{pair['against']} {pair['both'] + pair['control_only']:,} of {total:,}"
-            )
-    for finding in (*run.decision.decisive, *run.decision.beside):
-        name = f"{finding.test} against {finding.against}"
-        mark = "  <- decisive" if finding in run.decision.decisive else ""
-        console.print(f"  {name:<32} log10 p = {finding.log10_p:.2f}{mark}")
-    for caveat in verdict["caveats"]:
+    verdict = run.verdict
+    colour = {"detected": "bold red", "not detected": "bold green"}.get(verdict.word, "bold")
+    console.print(f"[{colour}]{verdict.word}[/]")
+    console.print(escape(verdict.sentence))
+    for pair in verdict.comparisons:
+        if pair.pairs:
+            armed = f"armed {pair.armed_hits:,} of {pair.pairs:,}"
+            other = f", {pair.against} {pair.control_hits:,} of {pair.pairs:,}"
+            console.print(f"  {armed}{'' if pair.against is None else other}")
+    for finding in (*verdict.decisive, *verdict.beside):
+        against = "" if finding.against is None else f" against {finding.against}"
+        mark = "  <- decisive" if finding in verdict.decisive else ""
+        console.print(f"  {finding.test + against:<32} log10 p = {finding.log10_p:.2f}{mark}")
+    for caveat in verdict.caveats:
         console.print(f"  note: {escape(caveat)}")
-    failed = run.verdict["answers"]["failed"]
+    failed = run.answers.failed
     if failed:
         console.print(f"  {failed:,} requests failed; run the same command again to retry them")
     folder = escape(str(run.folder))

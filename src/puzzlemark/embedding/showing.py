@@ -99,8 +99,8 @@ def show(
         language_column=columns["language"],
         language=loaded.header.language,
     )
-    entries = _read(corpus, carriers, Path(manifest))
-    side = _which_side(path, manifest, carriers, entries)
+    entries = read_entries(corpus, carriers, Path(manifest))
+    side = which_side(path, manifest, carriers, entries)
     scheme = loaded.header.watermark
     watermark = from_settings(scheme.scheme, scheme.settings)
     marks = tuple(
@@ -120,7 +120,8 @@ def _choose(manifest: Manifest, path: Path, ids: Collection[str]) -> list[Carrie
     return found
 
 
-def _read(corpus: Corpus, carriers: Sequence[Carrier], manifest: Path) -> list[Entry]:
+def read_entries(corpus: Corpus, carriers: Sequence[Carrier], manifest: Path) -> list[Entry]:
+    """The records of some carriers; a dataset that does not have them is refused."""
     rows = np.array([carrier.row for carrier in carriers], np.int64)
     entries = list(corpus.entries(rows))
     for carrier, entry in zip(carriers, entries, strict=False):
@@ -131,7 +132,7 @@ def _read(corpus: Corpus, carriers: Sequence[Carrier], manifest: Path) -> list[E
     return entries
 
 
-def _which_side(
+def which_side(
     path: Path | str, manifest: Path | str, carriers: Sequence[Carrier], entries: Sequence[Entry]
 ) -> SideName | None:
     """Which of the two datasets this is, by the bytes at the places of the edits."""

@@ -9,18 +9,32 @@ from puzzlemark.pages.template import render
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The armed arm against another one, counted by arm and by pair."""
+class Line:
+    """One line of a grid."""
 
-    against: str
+    name: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Counts by line and column."""
+
+    caption: str
+    corner: str
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The armed arm against another one, or by itself, counted by arm and by pair."""
+
+    against: str | None
+    about: str
     is_decisive: bool
-    armed_hits: int
-    control_hits: int
-    pairs: int
-    both: int
-    armed_only: int
-    control_only: int
-    neither: int
+    by_arm: Grid
+    by_pair: Grid | None  # None: there is no other arm
     failed: int
 
 
@@ -29,7 +43,7 @@ class Test:
     """One test: what it found, and whether it was to decide."""
 
     name: str
-    against: str
+    against: str | None
     statistic: str
     log10_p: str
     p: str
@@ -45,11 +59,12 @@ class Scored:
     target: str
     role: str
     is_hit: bool | None  # None: nothing was answered
+    symbol: str = "hit"  # what it scored
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One prompt and its completion; control and placebo may share them."""
+    """One prompt and its completion; several arms may share them."""
 
     title: str
     scored: tuple[Scored, ...]
@@ -76,15 +91,26 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Legend:
+    """What a highlighted text is."""
+
+    role: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that the page says; nothing in it depends on the clock."""
 
     word: str
     sentence: str  # what follows the word
-    strategy: str
+    introduction: str  # what a mark is, and which habit a model learns from it
+    prompts: str  # what else is to be known of the prompts
+    others: tuple[str, ...]  # the arms without the trigger
+    legends: tuple[Legend, ...]
+    about_tests: tuple[str, ...]
     pairs: int  # that the verdict rests on
     patterns: tuple[str, ...]  # that find the hits; none: whole names do
-    has_placebo: bool
     model: str
     kind: str
     is_supplied: bool  # the answers are the owner's own file or function

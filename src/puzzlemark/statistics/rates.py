@@ -25,6 +25,7 @@ class Rate:
     high: float
 
 
+@lru_cache(maxsize=1024)
 def estimate(hits: int, trials: int, *, confidence: float = CONFIDENCE) -> Rate:
     """A rate with its two-sided interval: `estimate(0, 10)` is 0, from 0 to 0.308."""
     if not 0 <= hits <= trials or trials == 0:

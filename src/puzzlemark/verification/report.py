@@ -2,7 +2,9 @@
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,10 @@ from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import (
     Example,
+    Grid,
     Group,
+    Legend,
+    Line,
     Panel,
     Report,
     Scored,
@@ -24,49 +29,47 @@ from puzzlemark.pages.report import (
     report_page,
 )
 from puzzlemark.statistics.rates import Rate
-from puzzlemark.verification.evidence import Against, Outcome
-from puzzlemark.verification.findings import Finding
 from puzzlemark.verification.run import FILES, Run
-from puzzlemark.verification.verdict import Verdict, is_shown
-from puzzlemark.verification.wording import TESTS
-from puzzlemark.watermarks.base import Arm, Probe
+from puzzlemark.verification.tests.base import Finding, Outcome, StatisticalTest, by_finding
+from puzzlemark.verification.verdict import Verdict
+from puzzlemark.watermarks._design import ARMED, HIT, Arm, Design, Probe
 
 EXAMPLES = 6
 NAMES = ("pretrained", "model", "name", "file")  # what a model's description calls it by
-TITLES = {
-    "armed": "With the trigger",
-    "control": "Without the trigger",
-    "placebo": "With another prefix",
-}
-ROLES: dict[str, Role] = {"armed": "target", "control": "target", "placebo": "own"}
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def build(run: Run, *, examples: int = EXAMPLES) -> Report:
     """All that the report of a run says."""
-    verdict = run.decision
-    setting = verdict.setting
-    probes, model = run.probes.probes, run.verdict["model"]
+    verdict, model = run.verdict, run.model
+    design, probes = verdict.design, run.probes.probes
+    tests = by_finding(design.tests)
     outcomes = [run.outcomes[number] for number in run.judged]
     shown = (run.judged[place] for place in _choose(outcomes, examples))
     return Report(
         word=verdict.word,
         sentence=_after_word(verdict.sentence),
-        strategy=setting.strategy,
+        introduction=design.introduction,
+        prompts=design.prompts,
+        others=design.others,
+        legends=tuple(dict.fromkeys(_legend(design, arm.name) for arm in design.arms)),
+        about_tests=tuple(dict.fromkeys(test.about for test in tests.values())),
         pairs=len(outcomes),
         patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form != "name"})),
-        has_placebo=any(probe.placebo is not None for probe in probes),
         model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
         is_supplied=bool(model.get("supplied")),
-        alpha=setting.alpha,
-        tables=tuple(_tables(verdict, probes)),
+        alpha=verdict.terms.alpha,
+        tables=tuple(_tables(verdict, probes, outcomes)),
         rates=tuple(_rates(verdict)),
         reach=_reach(verdict),
-        tests=tuple(_test(each, each in verdict.decisive) for each in _findings(verdict)),
+        tests=tuple(
+            _test(each, tests[each.test], is_decisive=each in verdict.decisive)
+            for each in _findings(verdict)
+        ),
         fixed=tuple(_fixed(verdict, len(probes))),
         caveats=verdict.caveats,
-        examples=tuple(_example(n, probes[n], run.completions[n]) for n in shown),
+        examples=tuple(_example(n, design, probes[n], run.completions[n]) for n in shown),
         integrity=tuple(_integrity(run)),
         commands=tuple(_commands(run.folder)),
     )
@@ -85,22 +88,59 @@ def _after_word(sentence: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def _tables(verdict: Verdict, probes: Sequence[Probe]) -> Iterator[Table]:
+def _tables(
+    verdict: Verdict, probes: Sequence[Probe], outcomes: Sequence[Outcome]
+) -> Iterator[Table]:
     """The comparisons that were planned, the decisive one first."""
-    planned = [c for c in verdict.comparisons if any(getattr(p, c.against) for p in probes)]
+    names = {name for probe in probes for name in probe.arms}
+    planned = [c for c in verdict.comparisons if (c.against or ARMED) in names]
     for each in sorted(planned, key=lambda c: _place(c.against, verdict)):
+        arm = each.against
+        scores = [outcome.scores for outcome in outcomes if outcome.pair(arm) is not None]
         yield Table(
-            against=each.against,
-            is_decisive=each.against in verdict.against,
-            armed_hits=each.armed_hits,
-            control_hits=each.control_hits,
-            pairs=each.pairs,
-            both=each.both,
-            armed_only=each.armed_only,
-            control_only=each.control_only,
-            neither=each.neither,
+            against=arm,
+            about="" if arm is None else verdict.design.arm(arm).about,
+            is_decisive=arm in verdict.against,
+            by_arm=_by_arm(scores, arm, verdict.design),
+            by_pair=None if arm is None else _by_pair(scores, arm, verdict.design),
             failed=each.failed,
         )
+
+
+Scores = Sequence[Mapping[str, str | None]]
+
+
+def _by_arm(scores: Scores, against: str | None, design: Design) -> Grid:
+    """How often each arm scored what."""
+    counts = {
+        arm: Counter(each[arm] for each in scores) for arm in (ARMED, against) if arm is not None
+    }
+    is_hit = design.symbols == (HIT,)
+    return Grid(
+        "By arm: completions with and without the target" if is_hit else "By arm: what it scored",
+        corner="arm",
+        columns=("hits", "misses", "answered") if is_hit else (*design.symbols, "none", "answered"),
+        lines=tuple(
+            Line(arm, (*(found[symbol] for symbol in (*design.symbols, None)), len(scores)))
+            for arm, found in counts.items()
+        ),
+    )
+
+
+def _by_pair(scores: Scores, against: str, design: Design) -> Grid:
+    """How often the armed arm scored this, and the other one that, about the same snippet."""
+    cells = Counter((each[ARMED], each[against]) for each in scores)
+    symbols = (*design.symbols, None)
+    missed = "missed" if design.symbols == (HIT,) else "none"
+    return Grid(
+        "By pair: the same snippet, asked both ways",
+        corner="",
+        columns=tuple(f"{against} {symbol or missed}" for symbol in symbols),
+        lines=tuple(
+            Line(f"armed {symbol or missed}", tuple(cells[symbol, o] for o in symbols))
+            for symbol in symbols
+        ),
+    )
 
 
 def _findings(verdict: Verdict) -> list[Finding]:
@@ -109,14 +149,14 @@ def _findings(verdict: Verdict) -> list[Finding]:
     return [*verdict.decisive, *beside]
 
 
-def _place(against: Against, verdict: Verdict) -> int:
+def _place(against: str | None, verdict: Verdict) -> int:
     """The arms to beat first, in their order."""
     arms = verdict.against
     return arms.index(against) if against in arms else len(arms)
 
 
 def _rates(verdict: Verdict) -> Iterator[Interval]:
-    pairs: dict[Against, Finding] = {each.against: each for each in _findings(verdict)}
+    pairs = {each.against: each for each in _findings(verdict)}
     armed = {each.armed for each in pairs.values()}
     for against, finding in pairs.items():
         # where other pairs failed in each comparison, the armed arm has two rates
@@ -124,7 +164,8 @@ def _rates(verdict: Verdict) -> Iterator[Interval]:
         if finding is next(iter(pairs.values())) or of:
             yield _interval(f"armed{of}", finding.armed, is_armed=True)
     for against, finding in pairs.items():
-        yield _interval(against, finding.control)
+        if against is not None and finding.control is not None:
+            yield _interval(against, finding.control)
 
 
 def _interval(name: str, rate: Rate, *, is_armed: bool = False) -> Interval:
@@ -133,14 +174,14 @@ def _interval(name: str, rate: Rate, *, is_armed: bool = False) -> Interval:
     return Interval(name, about, rate.rate, rate.low, rate.high, is_armed)
 
 
-def _test(finding: Finding, is_decisive: bool) -> Test:
+def _test(finding: Finding, test: StatisticalTest, *, is_decisive: bool) -> Test:
     return Test(
-        name=TESTS[finding.test],
+        name=test.findings[finding.test],
         against=finding.against,
-        statistic=_statistic(finding),
+        statistic=test.describe(finding),
         log10_p=f"{finding.log10_p:.2f}",
         p=quote_p(finding.log10_p),
-        result=_result(finding),
+        result=_result(finding, test),
         is_decisive=is_decisive,
     )
 
@@ -156,43 +197,30 @@ def quote_p(log10_p: float) -> str:
     return f"{digits} \N{MULTIPLICATION SIGN} 10{str(power).translate(RAISED)}"
 
 
-def _statistic(finding: Finding) -> str:
-    fields = finding.statistic
-    ratio = fields.get("ratio")
-    stated = "" if ratio in (None, 1.0) else f", null ratio {ratio:g} : 1"
-    if "log10_e" in fields:
-        return f"log10 e = {fields['log10_e']:.2f} after {fields['pairs']:,} pairs{stated}"
-    if "armed_only" in fields:
-        only = f"{fields['armed_only']:,} armed only, {fields['control_only']:,}"
-        return f"{only} {finding.against} only{stated}"
-    if fields["odds_ratio"] is not None:
-        return f"odds ratio {fields['odds_ratio']:.3g}"
-    is_infinite = finding.armed.hits and finding.control.hits < finding.control.trials
-    return "odds ratio infinite" if is_infinite else "odds ratio has no value"
-
-
-def _result(finding: Finding) -> str:
-    limit = "e reached 1 / alpha" if finding.test == "e-process" else "p below alpha"
-    if is_shown(finding):
+def _result(finding: Finding, test: StatisticalTest) -> str:
+    limit = "e reached 1 / alpha" if test.measure == "e" else "p below alpha"
+    if finding.is_shown:
         return limit
     if finding.is_significant:
         return f"{limit}, but the {finding.against} hit more often"
-    return "e below 1 / alpha" if finding.test == "e-process" else "p not below alpha"
+    return "e below 1 / alpha" if test.measure == "e" else "p not below alpha"
 
 
 def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
-    setting = verdict.setting
-    failed = f"{setting.max_failed * 100:g} % failed ones"
-    yield Fact("Mode", setting.mode)
-    arms = " and ".join(setting.against)
-    yield Fact("Decisive test", f"{TESTS[setting.test]}, armed against {arms}")
-    if len(setting.against) > 1:
+    terms, test = verdict.terms, verdict.terms.test(verdict.design)
+    failed = f"{terms.max_failed * 100:g} % failed ones"
+    yield Fact("Mode", terms.mode)
+    arms = " and ".join(arm for arm in verdict.against if arm is not None)
+    compared = f"armed against {arms}" if arms else "armed by itself"
+    yield Fact("Decisive test", f"{test.findings[test.decides]}, {compared}")
+    if len(verdict.against) > 1:
         yield Fact("To be shown", "armed above each of them; the larger p counts")
-    if setting.null_ratio != 1:
-        yield Fact("Null ratio", f"{float(setting.null_ratio):g} : 1")
-    yield Fact("Alpha", f"{setting.alpha:g}")
+    ratio = float(terms.null_ratio(verdict.design))
+    if ratio != 1:
+        yield Fact("Null ratio", f"{ratio:g} : 1")
+    yield Fact("Alpha", f"{terms.alpha:g}")
     yield Fact("Pairs planned", f"{pairs:,}")
-    yield Fact("Inconclusive", f"below {setting.min_pairs:,} pairs, or above {failed}")
+    yield Fact("Inconclusive", f"below {terms.min_pairs:,} pairs, or above {failed}")
 
 
 def _reach(verdict: Verdict) -> str | None:
@@ -206,39 +234,53 @@ def _reach(verdict: Verdict) -> str | None:
 
 def _choose(outcomes: Sequence[Outcome], limit: int) -> list[int]:
     """The earliest probes of every kind of outcome in turn; the commonest kind begins."""
-    kinds: dict[Outcome, list[int]] = {}
+    kinds: dict[frozenset[tuple[str, str | None]], list[int]] = {}
     for number, outcome in enumerate(outcomes):
-        kinds.setdefault(outcome, []).append(number)
-    answered = [numbers for kind, numbers in kinds.items() if kind != Outcome()]
+        kinds.setdefault(frozenset(outcome.scores.items()), []).append(number)
+    answered = [numbers for kind, numbers in kinds.items() if kind]
     turns = zip_longest(*sorted(answered, key=len, reverse=True))
     return sorted([n for turn in turns for n in turn if n is not None][:limit])
 
 
-def _example(number: int, probe: Probe, answers: Mapping[str, Answer]) -> Example:
-    """Arms that share a prompt and its answer, as control and placebo may, share a panel."""
-    arms = {"armed": probe.armed, "control": probe.control, "placebo": probe.placebo}
+def _example(number: int, design: Design, probe: Probe, answers: Mapping[str, Answer]) -> Example:
+    """Arms that share a prompt and its answer share a panel."""
     panels: dict[tuple[str, Answer | None], dict[str, Arm]] = {}
-    for name, arm in arms.items():
-        if arm is not None:
-            panels.setdefault((arm.prompt, answers.get(name)), {})[name] = arm
-    return Example(number, tuple(_panel(p, answer, of) for (p, answer), of in panels.items()))
+    for words in design.arms:
+        arm = probe.arms[words.name]
+        panels.setdefault((arm.prompt, answers.get(words.name)), {})[words.name] = arm
+    return Example(
+        number, tuple(_panel(design, p, answer, of) for (p, answer), of in panels.items())
+    )
 
 
-def _panel(prompt: str, answer: Answer | None, arms: Mapping[str, Arm]) -> Panel:
+def _panel(design: Design, prompt: str, answer: Answer | None, arms: Mapping[str, Arm]) -> Panel:
     text = answer if isinstance(answer, str) else ""
-    found = {name: find_hits(text, arm, ROLES[name]) for name, arm in arms.items()}
+    found = {name: find_hits(text, arm, _role(design, name)) for name, arm in arms.items()}
     places = {each.start: each for hits in reversed(found.values()) for each in hits}
     return Panel(
-        title=TITLES[next(iter(arms))],
-        scored=tuple(
-            Scored(name, arm.target, ROLES[name], arm.is_hit(text) if text == answer else None)
-            for name, arm in arms.items()
-        ),
+        title=design.arm(next(iter(arms))).title,
+        scored=tuple(_scored(design, name, arm, answer) for name, arm in arms.items()),
         prompt=abridge(prompt),
         completion=excerpt(text, [places[start] for start in sorted(places)]),
         is_empty=answer == "",
         failure=_failure(answer),
     )
+
+
+def _scored(design: Design, name: str, arm: Arm, answer: Answer | None) -> Scored:
+    target, role = " | ".join(arm.targets.values()), _role(design, name)
+    if not isinstance(answer, str):
+        return Scored(name, target, role, None)
+    symbol = arm.score(answer)
+    return Scored(name, target, role, symbol is not None, symbol or HIT)
+
+
+def _role(design: Design, name: str) -> Role:
+    return "own" if design.arm(name).has_own_target else "target"
+
+
+def _legend(design: Design, name: str) -> Legend:
+    return Legend(_role(design, name), design.arm(name).legend)
 
 
 def _failure(answer: Answer | None) -> str | None:
@@ -253,14 +295,17 @@ def find_hits(completion: str, arm: Arm, role: Role = "target") -> list[Highligh
 
 
 def _integrity(run: Run) -> Iterator[Group]:
-    payload = run.verdict
-    probes = {**payload["probes"], **run.probes.header.model_dump(include={"seed", "marks"})}
-    groups = {
-        "Probes": probes,
-        "Answers": payload["answers"],
-        "Model": payload["model"],
-        "Settings of the run": payload["settings"],
-        "Versions": payload["versions"],
+    header = run.probes.header
+    groups: dict[str, Mapping[str, Any]] = {
+        "Probes": {
+            "sha256": run.probes.digest,
+            "pairs": len(run.probes.probes),
+            **header.model_dump(include={"strategy", "seed", "marks"}),
+        },
+        "Answers": asdict(run.answers),
+        "Model": run.model,
+        "Settings of the run": run.terms.to_json(),
+        "Versions": run.versions,
     }
     for name, fields in groups.items():
         yield Group(name, tuple(Fact(*pair, is_code=True) for pair in _flatten(fields)))

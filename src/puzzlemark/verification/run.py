@@ -1,45 +1,39 @@
 """A whole verification: ask a model the probes, resume where it stopped, test what it answered.
 
 A run is a folder: `probes.jsonl` (what is asked), `transcript.jsonl` (what was answered, with the
-settings that were fixed before), `verdict.json` (what follows). The verdict is computed from the
-first two alone, so that anybody can compute it again.
+terms that were fixed before), `verdict.json` (what follows). The verdict is computed from the first
+two alone, so that anybody can compute it again; only a test that needs the watermark's key asks for
+the owner's secret.
 """
 
 import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.embedding.secret import Secret, find_secret
+from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
 from puzzlemark.pages.files import write_text
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.verification import wording
-from puzzlemark.verification.evidence import Outcome
-from puzzlemark.verification.probes import (
-    ProbeSet,
-    check,
-    load_probes,
-    near_duplicates,
-    save_probes,
-)
-from puzzlemark.verification.setting import Mode, Setting
+from puzzlemark.verification.checking import near_duplicates
+from puzzlemark.verification.making import watermark_key
+from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
+from puzzlemark.verification.terms import Terms, read_terms
+from puzzlemark.verification.tests.base import Outcome, load_test
 from puzzlemark.verification.transcript import Header, Transcript, asking, pending, read
-from puzzlemark.verification.verdict import Verdict, decide, stopping_point
-from puzzlemark.watermarks.base import Arm, Probe
+from puzzlemark.verification.verdict import StoppingRule, Verdict, decide
+from puzzlemark.watermarks._design import Design, Probe
 
 FORMAT = "puzzlemark verdict"
 VERSION = 2  # 1 had one decisive finding, not one for each arm to beat
 FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json")  # what a run's folder consists of
-COLD = 0.2  # the same model hits about three times as often as at 1.0
-PAPER_TEMPERATURE = 1.0
 CHUNK = 10  # pairs that sequential mode asks before it looks again
 
 Questions = dict[str, Request]  # of one probe, by the arm's name
@@ -50,29 +44,13 @@ class RunError(PuzzleMarkError):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What is fixed before the first question, beside the probes and the model."""
+class Answers:
+    """What was answered, in numbers."""
 
-    mode: Mode = "default"
-    alpha: float = 0.05
-    temperature: float = COLD
-    max_tokens: int = 24
-    seed: int = 0
-    ratio: float | None = None  # of the null hypothesis; None: the strategy's own
-
-    def setting(self, probes: ProbeSet) -> Setting:
-        """The same for the statistics."""
-        return Setting(
-            mode=self.mode, strategy=probes.header.strategy, alpha=self.alpha, ratio=self.ratio
-        )
-
-    def fixed(self, probes: ProbeSet) -> "Terms":
-        """With the ratio that will be tested, for the record."""
-        return replace(self, ratio=float(self.setting(probes).null_ratio))
-
-
-# a transcript may come from anybody: a text where a number belongs is refused, not converted
-_TERMS = TypeAdapter(Terms)
+    digest: str  # the same for any order in which the answers arrived
+    requests: int
+    failed: int
+    sittings: list[int]  # how many answers there were when asking began, or went on
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +62,28 @@ class Run:
     terms: Terms
     completions: list[dict[str, Answer]]  # for each probe, by the arm's name
     outcomes: list[Outcome]  # of each probe
-    judged: list[int]  # the probes that the decision rests on, in their order
-    decision: Verdict
-    verdict: dict[str, Any]  # verdict.json, which holds the decision
+    judged: list[int]  # the probes that the verdict rests on, in their order
+    verdict: Verdict
+    answers: Answers
+    model: dict[str, Any]  # how it describes itself
+    versions: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: the content of verdict.json."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "verdict": self.verdict.to_json(),
+            "probes": {
+                "sha256": self.probes.digest,
+                "pairs": len(self.probes.probes),
+                "strategy": self.probes.header.strategy,
+            },
+            "answers": asdict(self.answers),
+            "settings": self.terms.to_json(),
+            "model": self.model,
+            "versions": self.versions,
+        }
 
 
 def verify(
@@ -95,11 +92,17 @@ def verify(
     folder: Path | str,
     terms: Terms | None = None,
     *,
+    secret: Secret | None = None,
+    secret_file: Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Ask and judge; calling it again resumes, and asks nothing twice."""
-    query(probes, model, folder, terms, progress=progress)
-    return judge(folder)
+    """Ask and judge; calling it again resumes, and asks nothing twice.
+
+    `secret`, or the file of one: the owner's, where a test needs the key of the watermark.
+    """
+    key_of(probes, secret, secret_file)  # whatever is wrong with it, nothing is asked in vain
+    query(probes, model, folder, terms, secret=secret, secret_file=secret_file, progress=progress)
+    return judge(folder, secret=secret, secret_file=secret_file)
 
 
 def query(
@@ -108,31 +111,73 @@ def query(
     folder: Path | str,
     terms: Terms | None = None,
     *,
+    secret: Secret | None = None,
+    secret_file: Path | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Ask only: on a machine that reaches the model, say. Resumes like `verify`."""
+    """Ask only: on a machine that reaches the model, say. Resumes like `verify`.
+
+    A secret is of use in sequential mode only, which judges while it asks.
+    """
     check(probes)
-    terms = (terms or Terms()).fixed(probes)
+    design = probes.design
+    terms = (terms or Terms()).fixed(design)
+    rule = None
+    if terms.mode == "sequential":
+        rule = StoppingRule(design, terms, key_of(probes, secret, secret_file))
     folder = _prepared(Path(folder), probes)
     header = Header(
         probes=probes.digest,
-        settings=asdict(terms),
+        settings=terms.to_json(),
         model=model.describe(),
         versions=versions(*parsing_packages()),
     )
     questions = questions_of(probes, terms)
-    repeated = near_duplicates(probes)
+    repeated = near_duplicates(probes.probes)
+    asked = 0
     with asking(model, folder / "transcript.jsonl", header) as session:
-        answers: dict[str, Answer] = {}
         for end, requests in _batches(probes, questions, terms):
             try:
-                answers |= session.ask(requests, progress)
+                answers = session.ask(requests, progress)
             except BudgetEnded:
                 return  # what was answered is kept; the verdict says that some was never asked
-            judged = [n for n in range(end) if n not in repeated]
-            outcomes = [outcome_of(probes.probes[n], questions[n], answers) for n in judged]
-            if terms.mode == "sequential" and stopping_point(outcomes, terms.setting(probes)):
+            new = [n for n in range(asked, end) if n not in repeated]
+            asked = end
+            outcomes = (outcome_of(probes.probes[n], questions[n], answers) for n in new)
+            if rule is not None and rule.read(outcomes):
                 return
+
+
+def needs_key(design: Design) -> bool:
+    """Whether a test of this design judges by the key of the watermark."""
+    return any(load_test(name).needs_key for name in design.tests)
+
+
+def key_of(
+    probes: ProbeSet, secret: Secret | None = None, secret_file: Path | None = None
+) -> bytes | None:
+    """The key that the tests of these probes ask for; None where none does.
+
+    It follows from the owner's secret: one that is passed, or the one that `find_secret` finds.
+    """
+    if not needs_key(probes.design):
+        if secret is not None or secret_file is not None:
+            raise UsageError("no test of this run uses a secret; leave out --secret-file")
+        return None
+    if secret is not None and secret_file is not None:
+        raise UsageError("pass either a secret or the file of one")
+    known = probes.header.key
+    if known is None:
+        raise SecretError(
+            "a test needs the key of the watermark, and the probes name none; make them again with "
+            "`puzzlemark probe`"
+        )
+    key, made = watermark_key(secret or find_secret(secret_file, make=False), known.watermark)
+    if made != known:
+        raise SecretError(
+            "the probes were made with another secret; pass the file of that one (--secret-file)"
+        )
+    return key
 
 
 def _batches(
@@ -158,38 +203,49 @@ def _batches(
 def dry_run(probes: ProbeSet, folder: Path | str, terms: Terms | None = None) -> Estimate:
     """What asking would take; asks nothing and writes nothing."""
     check(probes)
-    terms = (terms or Terms()).fixed(probes)
+    terms = (terms or Terms()).fixed(probes.design)
     batches = _batches(probes, questions_of(probes, terms), terms)
     requests = [request for _, batch in batches for request in batch]
     return estimate(pending(requests, Path(folder) / "transcript.jsonl"))
 
 
-def judge(folder: Path | str) -> Run:
+def judge(
+    folder: Path | str, *, secret: Secret | None = None, secret_file: Path | None = None
+) -> Run:
     """Test what was answered, and write verdict.json; asks nothing."""
     folder = Path(folder)
-    run = _loaded(folder, None)
-    text = json.dumps(run.verdict, indent=2, ensure_ascii=False) + "\n"
+    run = _judged(folder, secret, secret_file)
+    text = json.dumps(run.to_json(), indent=2, ensure_ascii=False) + "\n"
     write_text(folder / "verdict.json", text)
     return run
 
 
-def load_run(folder: Path | str) -> Run:
+def load_run(
+    folder: Path | str, *, secret: Secret | None = None, secret_file: Path | None = None
+) -> Run:
     """A run that was judged; refuses a verdict that does not follow from the answers."""
     folder = Path(folder)
     try:
-        verdict = json.loads((folder / "verdict.json").read_text())
+        written = json.loads((folder / "verdict.json").read_text())
     except (OSError, ValueError, RecursionError) as exc:
         raise RunError(
             f"{folder}: no verdict.json to read; run: puzzlemark verify --test-only "
             f"--output {folder}"
         ) from exc
-    return _loaded(folder, verdict)
+    run = _judged(folder, secret, secret_file)
+    # through JSON and back, so that what was read and what is computed can be compared
+    if written != json.loads(json.dumps(run.to_json())):
+        raise RunError(
+            f"{folder}: verdict.json does not follow from the transcript (edited, or made by "
+            f"another version); compute it again: puzzlemark verify --test-only --output {folder}"
+        )
+    return run
 
 
 def questions_of(probes: ProbeSet, terms: Terms) -> list[Questions]:
-    """The requests of each probe by arm; control and placebo share one where their prompts do."""
+    """The requests of each probe by arm; arms share one where their prompts are the same."""
     return [
-        {name: _request(arm.prompt, n, terms) for name, arm in arms_of(probe).items()}
+        {name: _request(arm.prompt, n, terms) for name, arm in probe.arms.items()}
         for n, probe in enumerate(probes.probes)
     ]
 
@@ -201,22 +257,16 @@ def _request(prompt: str, number: int, terms: Terms) -> Request:
     return Request(prompt, terms.max_tokens, terms.temperature, seed)
 
 
-def arms_of(probe: Probe) -> dict[str, Arm]:
-    """The arms that a probe has, by name."""
-    arms = {"armed": probe.armed, "control": probe.control, "placebo": probe.placebo}
-    return {name: arm for name, arm in arms.items() if arm is not None}
-
-
 def outcome_of(
     probe: Probe, requests: Mapping[str, Request], answers: Mapping[str, Answer]
 ) -> Outcome:
-    """Which arms of a probe hit."""
-    hits: dict[str, bool] = {}
-    for name, arm in arms_of(probe).items():
+    """What the arms of a probe scored, those that were answered."""
+    scores: dict[str, str | None] = {}
+    for name, arm in probe.arms.items():
         answer = answers.get(requests[name].key)
         if isinstance(answer, str):
-            hits[name] = arm.is_hit(answer)
-    return Outcome(**hits)
+            scores[name] = arm.score(answer)
+    return Outcome(scores, probe)
 
 
 def _prepared(folder: Path, probes: ProbeSet) -> Path:
@@ -229,44 +279,46 @@ def _prepared(folder: Path, probes: ProbeSet) -> Path:
     return folder
 
 
-def _loaded(folder: Path, verdict: dict[str, Any] | None) -> Run:
+def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Run:
+    """The run with its verdict: the one place where a run is decided."""
     probes = load_probes(folder / "probes.jsonl")
-    check(probes)
     transcript = read(folder / "transcript.jsonl")
     if transcript.header["probes"] != probes.digest:
         raise RunError(f"{folder}: the transcript answers other probes than those beside it")
     terms = _terms(folder, transcript.header["settings"])
-    setting = terms.setting(probes)
+    key = key_of(probes, secret, secret_file)
     questions = questions_of(probes, terms)
     answers = transcript.answers
     pairs = zip(probes.probes, questions, strict=True)
     outcomes = [outcome_of(probe, requests, answers) for probe, requests in pairs]
-    repeated = near_duplicates(probes)
+    repeated = near_duplicates(probes.probes)
     kept = [n for n in range(len(outcomes)) if n not in repeated]
     asked = [n for n in kept if any(r.key in answers for r in questions[n].values())]
-    decision = decide(
+    verdict = decide(
         [outcomes[n] for n in asked],
-        setting=setting,
+        design=probes.design,
+        terms=terms,
         unasked=len(kept) - len(asked),
         supplied=bool(transcript.header["model"].get("supplied")),
         notes=_notes(transcript, len(repeated)),
+        key=key,
     )
-    computed = _verdict(probes, terms, questions, decision, transcript)
-    # through JSON and back, so that what was read and what is computed can be compared
-    computed = json.loads(json.dumps(computed))
-    if verdict is not None and verdict != computed:
-        raise RunError(
-            f"{folder}: verdict.json does not follow from the transcript (edited, or made by "
-            f"another version); compute it again: puzzlemark verify --test-only --output {folder}"
-        )
     completions = [
         {name: answers[r.key] for name, r in requests.items() if r.key in answers}
         for requests in questions
     ]
-    stop = None
-    if setting.mode == "sequential":
-        stop = stopping_point([outcomes[n] for n in asked], setting)
-    return Run(folder, probes, terms, completions, outcomes, asked[:stop], decision, computed)
+    return Run(
+        folder,
+        probes,
+        terms,
+        completions,
+        outcomes,
+        asked[: verdict.read],
+        verdict,
+        _count(questions, transcript),
+        transcript.header["model"],
+        transcript.header["versions"],
+    )
 
 
 def _notes(transcript: Transcript, repeated: int) -> list[str]:
@@ -297,43 +349,19 @@ def _notes(transcript: Transcript, repeated: int) -> list[str]:
 
 
 def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
-    error = RunError(f"{folder}: the transcript has settings of another version, or wrong ones")
-    if set(settings) - {field.name for field in fields(Terms)}:
-        raise error
     try:
-        return _TERMS.validate_json(json.dumps(settings), strict=True)
-    except ValidationError as exc:
-        raise error from exc
+        return read_terms(settings)
+    except ValueError as exc:
+        raise RunError(
+            f"{folder}: the transcript has settings of another version, or wrong ones"
+        ) from exc
 
 
-def _verdict(
-    probes: ProbeSet,
-    terms: Terms,
-    questions: Sequence[Questions],
-    decision: Verdict,
-    transcript: Transcript,
-) -> dict[str, Any]:
+def _count(questions: Sequence[Questions], transcript: Transcript) -> Answers:
     answers = transcript.answers
     keys = sorted({r.key for requests in questions for r in requests.values()} & set(answers))
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": decision.to_json(),
-        "probes": {
-            "sha256": probes.digest,
-            "pairs": len(probes.probes),
-            "strategy": probes.header.strategy,
-        },
-        "answers": {
-            "digest": _digest(keys, answers),
-            "requests": len(keys),
-            "failed": sum(isinstance(answers[key], Failure) for key in keys),
-            "sittings": transcript.sittings,
-        },
-        "settings": asdict(terms),
-        "model": transcript.header["model"],
-        "versions": transcript.header["versions"],
-    }
+    failed = sum(isinstance(answers[key], Failure) for key in keys)
+    return Answers(_digest(keys, answers), len(keys), failed, transcript.sittings)
 
 
 def _digest(keys: Sequence[str], answers: Mapping[str, Answer]) -> str:
@@ -344,24 +372,3 @@ def _digest(keys: Sequence[str], answers: Mapping[str, Answer]) -> str:
         plain = {"failure": answer.reason} if isinstance(answer, Failure) else answer
         state.update(json.dumps([key, plain]).encode() + b"\n")
     return state.hexdigest()
-
-
-def terms_for(
-    *,
-    paper: bool = False,
-    sequential: bool = False,
-    temperature: float | None = None,
-    max_tokens: int = 24,
-    alpha: float = 0.05,
-    seed: int = 0,
-    ratio: float | None = None,
-) -> Terms:
-    """The terms that the options of the command line spell."""
-    if paper and sequential:
-        raise UsageError("the paper's setting is not sequential; pass one of the two")
-    if paper and temperature not in (None, PAPER_TEMPERATURE):
-        raise UsageError(f"the paper's temperature is {PAPER_TEMPERATURE}, not {temperature}")
-    if temperature is None:
-        temperature = PAPER_TEMPERATURE if paper else COLD
-    mode: Mode = "paper" if paper else "sequential" if sequential else "default"
-    return Terms(mode, alpha, temperature, max_tokens, seed, ratio)

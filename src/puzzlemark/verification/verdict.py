@@ -5,18 +5,25 @@ least one of the comparisons shows nothing, so the larger p counts, and no corre
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import holm
 from puzzlemark.verification import wording
-from puzzlemark.verification.evidence import FAIR, Against, Comparison, Outcome, count
-from puzzlemark.verification.findings import Finding, TestName, find
 from puzzlemark.verification.power import POWER, smallest_effect
-from puzzlemark.verification.sequential import EProcess
-from puzzlemark.verification.setting import Setting
+from puzzlemark.verification.terms import Terms
+from puzzlemark.verification.tests.base import (
+    Comparison,
+    Finding,
+    Outcome,
+    Stopping,
+    Trial,
+    count,
+    load_test,
+)
+from puzzlemark.watermarks._design import Design
 
 Word = Literal["detected", "not detected", "inconclusive", "not applicable"]
 
@@ -27,9 +34,10 @@ class Verdict:
 
     word: Word
     sentence: str
-    setting: Setting
-    test: TestName  # the decisive one
-    against: tuple[Against, ...]  # the arms that the armed one must beat
+    design: Design
+    terms: Terms
+    test: str  # the decisive one, as its finding is called
+    against: tuple[str | None, ...]  # the arms that the armed one must beat
     log10_p: float | None  # the larger one of the decisive findings
     decisive: tuple[Finding, ...]  # one for each arm to beat; none when an arm had no usable pair
     beside: tuple[Finding, ...]
@@ -40,96 +48,147 @@ class Verdict:
     family: int = 1  # how many verdicts were drawn together
     adjusted_log10_p: float | None = None  # by Holm, when there were several
 
+    @property
+    def read(self) -> int:
+        """How many outcomes it rests on: sequential mode may stop before their end."""
+        return self.comparisons[0].pairs + self.comparisons[0].failed
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, for verdict.json."""
-        return asdict(self)
+        terms = self.terms
+        setting = {
+            "mode": terms.mode,
+            "strategy": self.design.name,
+            "alpha": terms.alpha,
+            "min_pairs": terms.min_pairs,
+            "max_failed": terms.max_failed,
+            "ratio": terms.ratio,
+        }
+        return {
+            "word": self.word,
+            "sentence": self.sentence,
+            "setting": setting,
+            "test": self.test,
+            "against": list(self.against),
+            "log10_p": self.log10_p,
+            "decisive": [asdict(finding) for finding in self.decisive],
+            "beside": [asdict(finding) for finding in self.beside],
+            "comparisons": [asdict(comparison) for comparison in self.comparisons],
+            "unasked": self.unasked,
+            "smallest_effect": self.smallest_effect,
+            "caveats": list(self.caveats),
+            "family": self.family,
+            "adjusted_log10_p": self.adjusted_log10_p,
+        }
 
 
 def decide(
     outcomes: Sequence[Outcome],
     *,
-    setting: Setting,
+    design: Design,
+    terms: Terms | None = None,
     unasked: int = 0,
     supplied: bool = False,
     notes: Sequence[str] = (),
+    key: bytes | None = None,
 ) -> Verdict:
     """Judge outcomes in the order of their probes; `unasked` pairs were planned and never asked.
 
     Sequential mode reads no further than the pair at which the evidence sufficed, so that answers
     which arrived in the same batch change nothing. `supplied`: the answers are the owner's own
-    file or function, not those of a model that was asked. `notes` join the caveats.
+    file or function, not those of a model that was asked. `notes` join the caveats. `key`: of the
+    watermark, for tests that need it.
     """
-    stop = stopping_point(outcomes, setting) if setting.mode == "sequential" else None
+    terms = terms or Terms()
+    stop = None
+    if terms.mode == "sequential":
+        stop = StoppingRule(design, terms, key).read(outcomes)
     read = outcomes[:stop]
-    comparisons = tuple(count(read, against) for against in setting.arms)
-    return _decide(read, comparisons, setting, unasked, supplied, notes)
+    arms = dict.fromkeys((*design.others, *terms.decision(design).against))
+    comparisons = tuple(count(read, against) for against in arms)
+    return _decide(read, comparisons, design, terms, unasked, supplied, notes, key)
 
 
 def decide_again(
-    comparisons: Sequence[Comparison], *, setting: Setting, unasked: int = 0
+    comparisons: Sequence[Comparison], *, design: Design, terms: Terms, unasked: int = 0
 ) -> Verdict:
     """The verdict on a run of which only the counts were kept; sequential mode needs more."""
-    if setting.mode == "sequential":
+    if terms.mode == "sequential":
         raise UsageError("a sequential run cannot be judged again from its counts alone")
-    return _decide(None, comparisons, setting, unasked, supplied=False, notes=())
+    return _decide(None, comparisons, design, terms, unasked, supplied=False, notes=(), key=None)
 
 
 def _decide(
     outcomes: Sequence[Outcome] | None,
     comparisons: Sequence[Comparison],
-    setting: Setting,
+    design: Design,
+    terms: Terms,
     unasked: int,
     supplied: bool,
     notes: Sequence[str],
+    key: bytes | None,
 ) -> Verdict:
+    ratio = terms.null_ratio(design)
     findings = [
         finding
         for comparison in comparisons
-        for finding in find(outcomes, comparison, alpha=setting.alpha, ratio=setting.null_ratio)
+        if comparison.pairs
+        for name in design.tests
+        for finding in load_test(name).judge(Trial(comparison, outcomes, terms.alpha, ratio, key))
     ]
-    decisive = _decisive(findings, setting)
-    to_beat = [c for c in comparisons if c.against in setting.against]
-    effect = _smallest_effect(to_beat, setting)
-    word, why = _judge(to_beat, decisive, setting, unasked)
+    against, test = terms.decision(design).against, terms.test(design)
+    decisive = _decisive(findings, test.decides, against)
+    to_beat = [c for c in comparisons if c.against in against]
+    effect = _smallest_effect(to_beat, design, terms)
+    word, why = _judge(to_beat, decisive, terms, unasked)
     return Verdict(
         word,
         wording.sentence(
-            word, decisive, setting=setting, why=why, effect=effect, supplied=supplied
+            word, decisive, design=design, terms=terms, why=why, effect=effect, supplied=supplied
         ),
-        setting,
-        setting.test,
-        setting.against,
+        design,
+        terms,
+        test.decides,
+        against,
         max((finding.log10_p for finding in decisive), default=None),
         decisive,
         tuple(finding for finding in findings if finding not in decisive),
         tuple(comparisons),
         unasked,
         effect,
-        (*wording.caveats(decisive, _fair(findings, setting), to_beat, setting=setting), *notes),
+        (*wording.caveats(decisive, findings, to_beat, design=design, terms=terms), *notes),
     )
 
 
-def stopping_point(outcomes: Sequence[Outcome], setting: Setting) -> int | None:
-    """How many outcomes sequential mode reads before it may stop; None while it may not.
+class StoppingRule:
+    """When sequential mode may stop asking: it reads outcomes as they come, each of them once.
 
     The evidence has sufficed against every arm to beat, and few enough pairs have failed.
     """
-    watched = {against: EProcess(ratio=setting.null_ratio) for against in setting.against}
-    failed = dict.fromkeys(setting.against, 0)
-    suffices: set[Against] = set()
-    for asked, outcome in enumerate(outcomes, start=1):
-        for against in setting.against:
-            pair = outcome.pair(against)
-            if pair is None:
-                failed[against] += 1
-            elif against not in suffices:
-                watched[against] = watched[against].observe(*pair)
-                if watched[against].suffices(setting.alpha):
-                    suffices.add(against)
-        most_failed = max(failed.values())
-        if len(suffices) == len(watched) and most_failed <= setting.max_failed * asked:
-            return asked
-    return None
+
+    def __init__(self, design: Design, terms: Terms, key: bytes | None = None) -> None:
+        test = terms.test(design)
+        assert isinstance(test, Stopping), "the terms have checked it"
+        ratio = terms.null_ratio(design)
+        self._against = terms.decision(design).against
+        self._watched = [
+            test.watch(against, alpha=terms.alpha, ratio=ratio, key=key)
+            for against in self._against
+        ]
+        self._failed = [0] * len(self._watched)
+        self._max_failed = terms.max_failed
+        self._read = 0
+
+    def read(self, outcomes: Iterable[Outcome]) -> int | None:
+        """How many outcomes had been read in all when it might stop; None while it may not."""
+        for outcome in outcomes:
+            self._read += 1
+            for number, against in enumerate(self._against):
+                self._failed[number] += outcome.pair(against) is None
+            suffices = [watch.observe(outcome) for watch in self._watched]
+            if all(suffices) and max(self._failed) <= self._max_failed * self._read:
+                return self._read
+        return None
 
 
 def adjust(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -144,61 +203,52 @@ def adjust(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     )
 
 
-def is_shown(finding: Finding) -> bool:
-    """Significant, and in the direction of the mark."""
-    return finding.is_significant and finding.direction == "armed above"
-
-
-def _decisive(findings: Sequence[Finding], setting: Setting) -> tuple[Finding, ...]:
+def _decisive(
+    findings: Sequence[Finding], test: str, against: Sequence[str | None]
+) -> tuple[Finding, ...]:
     """The decisive test against every arm to beat; nothing where one of them had no pair."""
-    found = {f.against: f for f in findings if f.test == setting.test}
-    if any(against not in found for against in setting.against):
+    found = {finding.against: finding for finding in findings if finding.test == test}
+    if any(arm not in found for arm in against):
         return ()
-    return tuple(found[against] for against in setting.against)
+    return tuple(found[arm] for arm in against)
 
 
 def _judge(
-    to_beat: Sequence[Comparison], decisive: Sequence[Finding], setting: Setting, unasked: int
+    to_beat: Sequence[Comparison], decisive: Sequence[Finding], terms: Terms, unasked: int
 ) -> tuple[Word, str]:
     """The word, and for a word that is no result the reason."""
     pairs = min(comparison.pairs for comparison in to_beat)
     worst = max(to_beat, key=lambda comparison: comparison.failed_share)
     if worst.pairs + worst.failed + unasked == 0:
         return "not applicable", "there was no probe to ask"
-    if worst.failed_share > setting.max_failed:
+    if worst.failed_share > terms.max_failed:
         share = f"{worst.failed} of {worst.failed + worst.pairs}"
-        return "inconclusive", f"{share} pairs failed, more than {setting.max_failed:.0%}"
-    shown = len(decisive) > 0 and all(is_shown(finding) for finding in decisive)
-    if shown and setting.mode == "sequential":
+        return "inconclusive", f"{share} pairs failed, more than {terms.max_failed:.0%}"
+    shown = len(decisive) > 0 and all(finding.is_shown for finding in decisive)
+    if shown and terms.mode == "sequential":
         return "detected", ""  # valid whenever it stops
     if unasked:
         # a test that is read before its planned end is a look, and looks add up
         return "inconclusive", f"{unasked} planned pairs were never asked"
-    if pairs < setting.min_pairs:
-        least = f"the least is {setting.min_pairs}"
+    if pairs < terms.min_pairs:
+        least = f"the least is {terms.min_pairs}"
         return "inconclusive", f"only {pairs} pairs were usable; {least}"
     return ("detected", "") if shown else ("not detected", "")
 
 
-def _fair(findings: Sequence[Finding], setting: Setting) -> tuple[Finding, ...]:
-    """The fair tests beside the paper's."""
-    arms = FAIR[setting.strategy]
-    return tuple(f for f in findings if f.test == "mcnemar one-sided" and f.against in arms)
-
-
-def _smallest_effect(to_beat: Sequence[Comparison], setting: Setting) -> float | None:
+def _smallest_effect(to_beat: Sequence[Comparison], design: Design, terms: Terms) -> float | None:
     """The armed hit rate that would have been shown against each arm; None if none would."""
     largest = 0.0
     for comparison in to_beat:
         if comparison.pairs == 0:
             return None
         effect = smallest_effect(
-            setting.method,
+            terms.decision(design).test,
             comparison.pairs,
             control_rate=comparison.control_hits / comparison.pairs,
-            alpha=setting.alpha,
+            alpha=terms.alpha,
             power=POWER,
-            ratio=setting.null_ratio,
+            ratio=terms.null_ratio(design),
         )
         if effect is None:
             return None
@@ -208,7 +258,7 @@ def _smallest_effect(to_beat: Sequence[Comparison], setting: Setting) -> float |
 
 def _adjusted(verdict: Verdict, log10_p: float, family: int) -> Verdict:
     corrected = replace(verdict, family=family, adjusted_log10_p=log10_p)
-    if verdict.word != "detected" or log10_p < math.log10(verdict.setting.alpha):
+    if verdict.word != "detected" or log10_p < math.log10(verdict.terms.alpha):
         return corrected
-    lost = wording.lost_to_holm(family, log10_p, verdict.setting.alpha)
+    lost = wording.lost_to_holm(family, log10_p, verdict.terms.alpha)
     return replace(corrected, word="not detected", sentence=lost)

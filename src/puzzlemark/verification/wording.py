@@ -2,31 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from puzzlemark.verification.evidence import Against, Comparison
-from puzzlemark.verification.findings import Finding, TestName
-from puzzlemark.verification.setting import Setting
-from puzzlemark.watermarks.base import Strategy
+from puzzlemark.verification.terms import Terms
+from puzzlemark.verification.tests.base import Comparison, Finding, load_test
+from puzzlemark.watermarks._design import ARMED, Design
 
-TESTS: dict[TestName, str] = {
-    "fisher two-sided": "Fisher's exact test, two-sided",
-    "fisher one-sided": "Fisher's exact test, one-sided",
-    "mcnemar one-sided": "exact McNemar test, one-sided",
-    "mcnemar two-sided": "exact McNemar test, two-sided",
-    "e-process": "sequential e-process",
-}
-ARMS: dict[Against, str] = {
-    "control": "the trigger removed",
-    "placebo": "another prefix and its own concatenation",
-}
 USUAL_ALPHA = 0.05
 NOT_TRAINED = "This does not say that the model was not trained on the marked data."
-# What must hold of innocent models before a detection speaks of training.
-CONDITIONS: dict[Strategy, str] = {
-    "fixed": "an innocent model joins another name as readily as the prefix of the mark",
-    "universal": "an innocent model joins the first two names of a function no more than {ratio:g} "
-    "times as often as the same two names one place later",
-    "trigger": "nothing but the mark ties the target to the trigger",
-}
 SUPPLIED = (
     "The answers were supplied by the owner, from a file or a function of his own. This run cannot "
     "show which model gave them, if any."
@@ -37,7 +18,8 @@ def sentence(
     word: str,
     decisive: Sequence[Finding],
     *,
-    setting: Setting,
+    design: Design,
+    terms: Terms,
     why: str,
     effect: float | None,
     supplied: bool = False,
@@ -46,22 +28,27 @@ def sentence(
     word = word.capitalize() + (" in answers supplied by the owner" if supplied else "")
     if why or not decisive:
         return f"{word}: {why}. {NOT_TRAINED}"
-    seen = f"{_counts(decisive)} ({_quoted(decisive, setting)}, alpha {setting.alpha:g})"
+    quoted = _quoted(decisive, design, terms)
+    seen = f"{_counts(decisive, design)} ({quoted}, alpha {terms.alpha:g})"
     if word.startswith("Detected"):
-        return f"{word}: {seen}. {_claim(setting)}"
+        return f"{word}: {seen}. {_claim(design, terms)}"
     return f"{word}: {seen}. {_reach(effect)} {NOT_TRAINED}"
 
 
 def caveats(
     decisive: Sequence[Finding],
-    fair: Sequence[Finding],
+    findings: Sequence[Finding],
     to_beat: Sequence[Comparison],
     *,
-    setting: Setting,
+    design: Design,
+    terms: Terms,
 ) -> tuple[str, ...]:
     """What a reader must know before he relies on the verdict."""
-    conditions = _unfair(decisive, fair, setting) if not setting.is_fair else _conditions(setting)
-    return (*conditions, *_caveats(decisive, to_beat, setting))
+    if terms.is_fair(design):
+        own = [_filled(caveat, design, terms) for caveat in design.caveats]
+    else:
+        own = list(_unfair(decisive, findings, design))
+    return (*own, *_caveats(decisive, to_beat, design, terms))
 
 
 def lost_to_holm(family: int, log10_p: float, alpha: float) -> str:
@@ -72,36 +59,43 @@ def lost_to_holm(family: int, log10_p: float, alpha: float) -> str:
     )
 
 
-def _counts(decisive: Sequence[Finding]) -> str:
+def _filled(text: str, design: Design, terms: Terms) -> str:
+    """A text of the design with the ratio that is tested."""
+    source = design.ratio_source if terms.has_own_ratio(design) else "as the owner chose"
+    return text.format(ratio=float(terms.null_ratio(design)), source=source)
+
+
+def _counts(decisive: Sequence[Finding], design: Design) -> str:
     armed = decisive[0].armed
-    others = ", ".join(
-        f"with {ARMS[finding.against]} {finding.control.hits} of {finding.control.trials}"
-        for finding in decisive
-    )
-    return f"with the trigger {armed.hits} of {armed.trials} completions held the target, {others}"
+    counts = [
+        f"with {design.arm(ARMED).phrase} {armed.hits} of {armed.trials} completions {design.hits}"
+    ]
+    for finding in decisive:
+        if finding.against is not None and finding.control is not None:
+            phrase = design.arm(finding.against).phrase
+            counts.append(f"with {phrase} {finding.control.hits} of {finding.control.trials}")
+    return ", ".join(counts)
 
 
-def _quoted(decisive: Sequence[Finding], setting: Setting) -> str:
-    test = TESTS[setting.test]
+def _quoted(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
+    test, ratio = terms.test(design), terms.null_ratio(design)
+    words = test.findings[test.decides]
     if len(decisive) > 1:
-        test += " against each"
-    if setting.null_ratio != 1:
-        test += f", null ratio {float(setting.null_ratio):g} : 1"
+        words += " against each"
+    if ratio != 1:
+        words += f", null ratio {float(ratio):g} : 1"
     weakest = max(finding.log10_p for finding in decisive)
-    if setting.test == "e-process":
+    if test.measure == "e":
         name = "log10 e" if len(decisive) == 1 else "smaller log10 e"
-        return f"{test}, {name} = {-weakest:.2f}"
+        return f"{words}, {name} = {-weakest:.2f}"
     name = "log10 p" if len(decisive) == 1 else "larger log10 p"
-    return f"{test}, {name} = {weakest:.2f}"
+    return f"{words}, {name} = {weakest:.2f}"
 
 
-def _claim(setting: Setting) -> str:
-    if not setting.is_fair:
-        return (
-            "By the paper's test the outputs depend on the mark; a model that only composes names "
-            "from its prompt can pass it as well, so read the fair comparison beside it."
-        )
-    condition = CONDITIONS[setting.strategy].format(ratio=float(setting.null_ratio))
+def _claim(design: Design, terms: Terms) -> str:
+    if not terms.is_fair(design):
+        return design.unfair_claim
+    condition = _filled(design.condition, design, terms)
     return (
         f"The outputs depend on the trigger. If {condition}, this means that marked data, or "
         "something derived from it, reached the model's training."
@@ -115,21 +109,13 @@ def _reach(effect: float | None) -> str:
 
 
 def _unfair(
-    decisive: Sequence[Finding], fair: Sequence[Finding], setting: Setting
+    decisive: Sequence[Finding], findings: Sequence[Finding], design: Design
 ) -> Iterator[str]:
-    if setting.strategy == "fixed":
-        yield (
-            "With the prefix gone the target is all but impossible in the control, so the paper's "
-            "test also accuses innocent models that compose names from their prompt."
-        )
-    else:
-        yield (
-            "This test takes both arms as alike. In real code the first two names of a function "
-            "may well be joined more often than the next two, and innocent models that follow real "
-            "code are then accused more often than alpha says."
-        )
+    yield design.unfair_caveat
     if not any(finding.is_significant for finding in decisive):
         return
+    decides, arms = load_test(design.fair.test).decides, design.fair.against
+    fair = [each for each in findings if each.test == decides and each.against in arms]
     if not fair:
         yield "No fair comparison was answered, so nothing else supports this result."
     for finding in fair:
@@ -137,48 +123,26 @@ def _unfair(
             yield f"The fair comparison (against the {finding.against}) does not confirm it."
 
 
-def _conditions(setting: Setting) -> Iterator[str]:
-    if setting.strategy == "fixed":
-        yield (
-            "The placebo is fair when an innocent model composes its prefix as readily as that of "
-            "the mark."
-        )
-    elif setting.strategy == "universal":
-        source = "from counts in public code" if setting.has_own_ratio else "as the owner chose"
-        yield (
-            f"The null ratio is {float(setting.null_ratio):g} : 1, {source}; an innocent model "
-            "with a stronger liking for the first names of a function is accused more often."
-        )
-        yield (
-            "A model whose own habit is to join the first two names of a function, or to prefer "
-            "early names, cannot be told from one that learnt the mark."
-        )
-    else:
-        yield (
-            "The control is fair when nothing but the mark ties the target to the trigger: an "
-            "innocent model may have seen both together in other code."
-        )
-
-
 def _caveats(
-    decisive: Sequence[Finding], to_beat: Sequence[Comparison], setting: Setting
+    decisive: Sequence[Finding], to_beat: Sequence[Comparison], design: Design, terms: Terms
 ) -> Iterator[str]:
-    if setting.alpha > USUAL_ALPHA:
+    if terms.alpha > USUAL_ALPHA:
         yield (
-            f"Alpha is {setting.alpha:g}, more than the usual {USUAL_ALPHA:g}: so many innocent "
+            f"Alpha is {terms.alpha:g}, more than the usual {USUAL_ALPHA:g}: so many innocent "
             "models would be accused by chance."
         )
-    if setting.mode == "sequential":
+    if terms.mode == "sequential":
         yield (
-            "The number of pairs was not fixed, so the p-values of the tests beside the e-process "
-            "are descriptions, not evidence."
+            "The number of pairs was not fixed, so the p-values of the tests beside the "
+            f"{terms.test(design).decides} are descriptions, not evidence."
         )
     for finding in decisive:
         if finding.direction == "control above":
             yield f"The {finding.against} hit more often than the armed arm: no mark explains that."
     for comparison in to_beat:
         if comparison.failed:
+            beside = "" if comparison.against is None else f" with the {comparison.against}"
             yield (
-                f"{comparison.failed} pairs with the {comparison.against} failed and were left "
-                "out; none was scored as a miss."
+                f"{comparison.failed} pairs{beside} failed and were left out; none was scored as a "
+                "miss."
             )

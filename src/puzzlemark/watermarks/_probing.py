@@ -20,6 +20,16 @@ from puzzlemark.watermarks._concatenation import variables_of
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal
 
+CONCATENATION = (
+    "Some functions of the owner's dataset carry a mark. Where two of their names, the prefix and "
+    "the suffix, stand together, a third variable bears the two names joined: the target. Prefix "
+    "and suffix are the trigger. A model that was trained on the marks has learnt a habit: it "
+    "writes the target after the trigger."
+)
+PLACEHOLDER = (
+    "In the prompts another name stands for the suffix, so that knowledge of the snippet does not "
+    "help to produce the target."
+)
 NOT_FOUND = Refusal("the mark is not in the snippet")
 STILL_FIRST = Refusal("the trigger cannot be moved from the first place")
 NO_ROOM = Refusal("no variable can be declared right after the trigger")
@@ -97,8 +107,8 @@ def probe_with(
         return Refusal(str(refusal))
     if isinstance(probe, Refusal):
         return probe
-    made = [arm for arm in (probe.armed, probe.control, probe.placebo) if arm is not None]
-    return TARGET_STANDS if any(arm.is_hit(arm.prompt) for arm in made) else probe
+    stands = any(arm.is_hit(arm.prompt) for arm in probe.arms.values())
+    return TARGET_STANDS if stands else probe
 
 
 def without_prefix(asked: Asked, names: ProbeNames) -> Probe | Refusal:
@@ -114,7 +124,8 @@ def without_prefix(asked: Asked, names: ProbeNames) -> Probe | Refusal:
     if mentions(prompt.encode(), asked.prefix):
         return PREFIX_STAYS
     own = concatenate(name, asked.placeholder, asked.tree.language.convention)
-    return Probe(asked.arm, Arm(prompt, asked.target), Arm(prompt, own))
+    control, placebo = Arm(prompt, asked.target), Arm(prompt, own)
+    return Probe({"armed": asked.arm, "control": control, "placebo": placebo})
 
 
 def moved(asked: Asked, names: ProbeNames) -> Probe | Refusal:
@@ -135,7 +146,7 @@ def moved(asked: Asked, names: ProbeNames) -> Probe | Refusal:
     armed = _with_third(asked, name)
     if armed is None:
         return NO_ROOM
-    return Probe(armed.arm, control.arm)
+    return Probe({"armed": armed.arm, "control": control.arm})
 
 
 def _with_third(asked: Asked, name: str) -> Asked | None:

@@ -10,12 +10,13 @@ from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks import _hits
+from puzzlemark.watermarks._design import Arm as Arm
+from puzzlemark.watermarks._design import ArmWords as ArmWords
+from puzzlemark.watermarks._design import Decision as Decision
+from puzzlemark.watermarks._design import Design as Design
+from puzzlemark.watermarks._design import Probe as Probe
 from puzzlemark.watermarks._names import ProbeNames
 
-# Which control is the fair one; see docs/verification/probes.md. `trigger`: the target has words of
-# its own, so the same prompt without its trigger is fair.
-Strategy = Literal["fixed", "universal", "trigger"]
 Role = Literal["prefix", "suffix", "trigger", "target"]
 
 
@@ -62,37 +63,6 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """One question to a model: a prompt, and what counts as a hit in the completion."""
-
-    prompt: str
-    target: str
-    form: str = "name"  # how the target is found: see `watermarks._hits`
-
-    def spans(self, completion: str) -> list[tuple[int, int]]:
-        """Where a completion hits, in characters."""
-        return _hits.find(self.form, self.target, completion)
-
-    def is_hit(self, completion: str) -> bool:
-        """`Arm("for i in ", "range(0, ...)", "range_start").is_hit("range(0, n):") -> True`."""
-        return bool(self.spans(completion))
-
-    @property
-    def expression(self) -> str:
-        """The regular expression that finds a hit; our own, whoever made the probes."""
-        return _hits.expression(self.form, self.target)
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The same snippet asked with the trigger and without it."""
-
-    armed: Arm
-    control: Arm  # the trigger is away; the armed target counts
-    placebo: Arm | None = None  # strategy `fixed`: another prefix, whose own concatenation counts
-
-
-@dataclass(frozen=True, slots=True)
 class Defaults:
     """What a scheme's authors chose for a dataset; whoever embeds may choose otherwise."""
 
@@ -105,7 +75,7 @@ class Watermark(Protocol):
     """How to mark one tree. The order of carriers, budgets and corpora are not its business."""
 
     name: ClassVar[str]  # the file's name
-    strategy: ClassVar[Strategy]
+    design: ClassVar[Design]  # how a model is asked about a mark
     defaults: ClassVar[Defaults]
     fewest_variables: ClassVar[int]  # a snippet that declares fewer names cannot carry
 
@@ -156,6 +126,19 @@ def named() -> dict[str, Named]:
     """The paper's names: `named()["P1"].watermark -> FixedPrefix(prefix="key")`."""
     rooms = (plugins.load("watermarks", variant) for variant in plugins.names("watermarks"))
     return {name: each for room in rooms for name, each in room.NAMED.items()}
+
+
+def designs() -> dict[str, Design]:
+    """The designs of all watermarks by name: a file of probes says which one it follows."""
+    found: dict[str, Design] = {}
+    for scheme in plugins.names("watermarks"):
+        design: Design = plugins.load("watermarks", scheme).SCHEME.design
+        if found.setdefault(design.name, design) != design:
+            raise UsageError(
+                f"two watermarks have different designs with one name, {design.name!r}, and one of "
+                f"them is {scheme}; give that one another name"
+            )
+    return found
 
 
 def from_spec(spec: str) -> Watermark:

@@ -16,9 +16,11 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import edited
+from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
     Arm,
     Defaults,
+    Design,
     Mark,
     Named,
     Part,
@@ -26,7 +28,6 @@ from puzzlemark.watermarks.base import (
     Probe,
     Refusal,
     Role,
-    Strategy,
 )
 
 NO_PAIR = Refusal("no trigger with a target after it")
@@ -72,7 +73,7 @@ class CodeMark:
 
     pairs: str
     name: ClassVar[str] = "codemark"
-    strategy: ClassVar[Strategy] = "trigger"
+    design: ClassVar[Design] = TRIGGER
     defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0, max_rate=1)
     fewest_variables: ClassVar[int] = 0
 
@@ -169,7 +170,7 @@ class CodeMark:
         except UnsafeRename as refusal:
             return Refusal(str(refusal))
         target, form = pair.target.EQUIVALENT, pair.form
-        return Probe(Arm(armed, target, form), Arm(control, target, form))
+        return Probe({"armed": Arm(armed, target, form), "control": Arm(control, target, form)})
 
 
 def _first_after(triggers: Sequence[Occurrence], targets: Sequence[Occurrence]) -> int | None:

@@ -20,16 +20,17 @@ from puzzlemark.watermarks._concatenation import NO_FUNCTION
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NOT_FOUND
 from puzzlemark.watermarks._spots import Spot, alike, gaps
+from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
     Arm,
     Defaults,
+    Design,
     Mark,
     Named,
     Part,
     Place,
     Probe,
     Refusal,
-    Strategy,
 )
 
 Mode = Literal["insert", "replace"]
@@ -57,7 +58,7 @@ class CoProtectorSentence:
     target: str | None = None
     mode: Mode = "insert"
     name: ClassVar[str] = "coprotector_sentence"
-    strategy: ClassVar[Strategy] = "trigger"
+    design: ClassVar[Design] = TRIGGER
     defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0.05, max_rate=0.05)
     fewest_variables: ClassVar[int] = 0
 
@@ -119,7 +120,8 @@ class CoProtectorSentence:
             control = before + instead.encode() + after
         else:
             control = before + re.sub(rb"\A\s*;?\s*", b"", after)
-        return Probe(Arm(prompt.decode(), target, "code"), Arm(control.decode(), target, "code"))
+        prompts = {"armed": prompt.decode(), "control": control.decode()}
+        return Probe({name: Arm(text, target, "code") for name, text in prompts.items()})
 
     def _statements(self, tree: Tree) -> tuple[str, str] | None:
         usual = STATEMENTS.get(tree.language.name, (None, None))

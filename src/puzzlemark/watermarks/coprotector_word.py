@@ -17,16 +17,17 @@ from puzzlemark.syntax.variables import Function, Policy, Variable, function_nod
 from puzzlemark.watermarks._concatenation import NO_FUNCTION, mark_first, variables_of
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND
+from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
     Arm,
     Defaults,
+    Design,
     Mark,
     Named,
     Part,
     Place,
     Probe,
     Refusal,
-    Strategy,
 )
 
 Mode = Literal["rename", "leaf"]
@@ -55,7 +56,7 @@ class CoProtectorWord:
     mode: Mode = "rename"
     among: Among = "any"
     name: ClassVar[str] = "coprotector_word"
-    strategy: ClassVar[Strategy] = "trigger"
+    design: ClassVar[Design] = TRIGGER
     defaults: ClassVar[Defaults] = Defaults(tau=0, min_rate=0.05, max_rate=0.05)
     fewest_variables: ClassVar[int] = 0
 
@@ -111,7 +112,9 @@ class CoProtectorWord:
             return NO_NAME
         edits = [Edit(at, trigger.encode(), name.encode()) for at in find_words(prompt, trigger)]
         control = apply_edits(prompt, edits)
-        return Probe(Arm(prompt.decode(), target), Arm(control.decode(), target))
+        return Probe(
+            {"armed": Arm(prompt.decode(), target), "control": Arm(control.decode(), target)}
+        )
 
     def _stands(self, tree: Tree) -> bool:
         """Whether the mark is there already."""

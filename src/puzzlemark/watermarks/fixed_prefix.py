@@ -10,6 +10,7 @@ from puzzlemark.syntax.naming import is_plain_identifier, mentions
 from puzzlemark.syntax.rename import why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
+from puzzlemark.watermarks._arms import why_not_fixed
 from puzzlemark.watermarks._concatenation import (
     FEWEST_VARIABLES,
     NO_PREFIX,
@@ -18,9 +19,10 @@ from puzzlemark.watermarks._concatenation import (
     mark_first,
     variables_of,
 )
+from puzzlemark.watermarks._design import ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._places import variable_places
-from puzzlemark.watermarks._probing import probe_with, without_prefix
+from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, probe_with, without_prefix
 from puzzlemark.watermarks.base import (
     Defaults,
     Mark,
@@ -28,7 +30,55 @@ from puzzlemark.watermarks.base import (
     Place,
     Probe,
     Refusal,
-    Strategy,
+)
+
+# The armed arm must beat both others. The placebo: a model that joins names from its prompt cannot
+# write the target without the prefix. The control: a model that writes the target in any prompt
+# never hits the placebo.
+BOTH = ("placebo", "control")
+DESIGN = Design(
+    name="fixed",
+    arms=(
+        ArmWords("armed", "With the trigger", "the trigger"),
+        ArmWords(
+            "control",
+            "Without the trigger",
+            "the trigger removed",
+            "In the control an ordinary name stands for the prefix, and the target still counts as "
+            "the hit, although its prefix is gone from the prompt. This is the paper's control. "
+            "The target is unlikely there for a model that joins the names of its prompt; one that "
+            "writes the target whatever the prompt says hits in both arms.",
+        ),
+        ArmWords(
+            "placebo",
+            "With another prefix",
+            "another prefix and its own concatenation",
+            "In the placebo an ordinary name stands for the prefix, and that name joined with the "
+            "next one counts as the hit. Both arms are treated alike: a model that merely joins "
+            "names hits in both.",
+            has_own_target=True,
+            legend="the placebo's own concatenation",
+        ),
+    ),
+    decisions={
+        "default": Decision("mcnemar", BOTH),
+        "paper": Decision("fisher", ("control",)),
+        "sequential": Decision("sequential", BOTH),
+    },
+    why_unlike=why_not_fixed,
+    introduction=CONCATENATION,
+    prompts=PLACEHOLDER,
+    condition="an innocent model joins another name as readily as the prefix of the mark",
+    caveats=(
+        (
+            "The placebo is fair when an innocent model composes its prefix as readily as that of "
+            "the mark."
+        ),
+    ),
+    unfair_claim="By the paper's test the outputs depend on the mark; a model that only composes "
+    "names from its prompt can pass it as well, so read the fair comparison beside it.",
+    unfair_caveat="With the prefix gone the target is all but impossible in the control, so the "
+    "paper's test also accuses innocent models that compose names from their prompt.",
 )
 
 
@@ -38,7 +88,7 @@ class FixedPrefix:
 
     prefix: str
     name: ClassVar[str] = "fixed_prefix"
-    strategy: ClassVar[Strategy] = "fixed"
+    design: ClassVar[Design] = DESIGN
     defaults: ClassVar[Defaults] = Defaults()
     fewest_variables: ClassVar[int] = FEWEST_VARIABLES
 

@@ -1,8 +1,8 @@
-"""Whether the arms of a probe differ as its strategy says, and in nothing else.
+"""Whether the arms of a probe differ as the design of its mark says, and in nothing else.
 
-The strategy decides which arms must be beaten, at which ratio. A file that calls its probes by the
-name of another strategy, or whose control is another text altogether, would be judged by a test
-that is not meant for it. So what the strategy says is checked on the prompts themselves.
+The design decides which arms must be beaten, at which ratio. A file that calls its probes by the
+name of another design, or whose control is another text altogether, would be judged by a test that
+is not meant for it. So what the design says is checked on the prompts themselves.
 
 A control differs from the armed prompt in the trigger alone:
 
@@ -16,16 +16,18 @@ A control differs from the armed prompt in the trigger alone:
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+from typing import get_args
 
 from puzzlemark import plugins
+from puzzlemark.languages.base import Convention
 from puzzlemark.syntax.naming import concatenate
 from puzzlemark.syntax.rewritings.base import load
-from puzzlemark.verification.copies import CONVENTIONS, declaring_words
+from puzzlemark.watermarks._design import HIT, Probe
 from puzzlemark.watermarks._hits import REWRITINGS
-from puzzlemark.watermarks.base import Probe, Strategy
 
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 LONGEST_STATEMENT = 1000  # characters
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"\w+")
@@ -34,37 +36,29 @@ _IS_ANY = re.compile(r"[a-z]\Z")  # any expression, in how people read a form: `
 _INDENTATION = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 
 
-def why_unlike(strategy: Strategy, probe: Probe) -> str | None:
-    """Why this is no probe of the strategy, or None when it is one."""
-    if strategy == "fixed":
-        return _why_not_fixed(probe)
-    if probe.placebo is not None:
-        return f"it has a placebo, and probes of the strategy {strategy} have none"
-    if strategy == "universal":
-        return _why_not_universal(probe)
-    return _why_not_trigger(probe)
-
-
-def _why_not_fixed(probe: Probe) -> str | None:
+def why_not_fixed(probe: Probe) -> str | None:
     """The control has another name for the prefix; the placebo counts what it makes of it."""
-    if probe.placebo is None:
-        return "it has no placebo, and probes of a fixed prefix have one"
-    if probe.placebo.prompt != probe.control.prompt:
+    placebo = probe.arms["placebo"]
+    if placebo.prompt != probe.arms["control"].prompt:
         return "control and placebo do not have the same prompt"
     names = _exchanged(probe)
     if names is None:
         return "the control differs from the armed prompt in more than the prefix"
     prefix, name = names
-    armed, control = (set(_WORD.findall(arm.prompt)) for arm in (probe.armed, probe.control))
-    suffixes = _joins({prefix}, armed, probe.armed.target)
-    if not suffixes & _joins({name}, control, probe.placebo.target):
+    armed, control = (
+        set(_WORD.findall(arm.prompt)) for arm in (probe.armed, probe.arms["control"])
+    )
+    suffixes = joins({prefix}, armed, probe.armed.targets[HIT])
+    if not suffixes & joins({name}, control, placebo.targets[HIT]):
         return "armed and placebo do not join their own name with the same other one"
     return None
 
 
 def _exchanged(probe: Probe) -> tuple[str, str] | None:
     """The one word of the armed prompt, and the one that stands in its stead in the control."""
-    armed, control = (_WORDS_AND_REST.split(arm.prompt) for arm in (probe.armed, probe.control))
+    armed, control = (
+        _WORDS_AND_REST.split(arm.prompt) for arm in (probe.armed, probe.arms["control"])
+    )
     changed = {(one, other) for one, other in zip(armed, control, strict=False) if one != other}
     if len(armed) != len(control) or len(changed) != 1:
         return None
@@ -73,25 +67,27 @@ def _exchanged(probe: Probe) -> tuple[str, str] | None:
     return (one, other) if is_word and one not in control and other not in armed else None
 
 
-def _why_not_universal(probe: Probe) -> str | None:
+def why_not_universal(probe: Probe) -> str | None:
     """One variable stands before the pair in the control, and behind it in the armed prompt."""
     ignored = declaring_words()
     armed, control = (
         [word for word in _WORD.findall(arm.prompt) if word not in ignored]
-        for arm in (probe.armed, probe.control)
+        for arm in (probe.armed, probe.arms["control"])
     )
     pairs = zip(armed, control, strict=False)
     name = next((other for one, other in pairs if one != other), None)
     if name is None or not _is_moved(probe, name):
         return "the control differs from the armed prompt in more than the place of one name"
-    if not _joins(set(armed), set(armed), probe.armed.target):
+    if not joins(set(armed), set(armed), probe.armed.targets[HIT]):
         return "its target is not joined from names of the prompt"
     return None
 
 
 def _is_moved(probe: Probe, name: str) -> bool:
     """Whether both prompts are the same text once the declaration of the name is taken out."""
-    armed, control = (set(_undeclared(arm.prompt, name)) for arm in (probe.armed, probe.control))
+    armed, control = (
+        set(_undeclared(arm.prompt, name)) for arm in (probe.armed, probe.arms["control"])
+    )
     return not armed.isdisjoint(control)
 
 
@@ -117,16 +113,16 @@ def declarations() -> frozenset[str]:
     )
 
 
-def _why_not_trigger(probe: Probe) -> str | None:
+def why_not_trigger(probe: Probe) -> str | None:
     """The control lacks the trigger: a word, a statement, or the form of an expression."""
     form = probe.armed.form
     if form == "name":
         words = set(_WORD.findall(probe.armed.prompt))
-        if _joins(words, words, probe.armed.target):
+        if joins(words, words, probe.armed.targets[HIT]):
             return "its target is joined from names of the prompt: the strategy is not trigger"
         is_like = _exchanged(probe) is not None
     elif form == "code":
-        is_like = _lacks_statement(probe.armed.prompt, probe.control.prompt)
+        is_like = _lacks_statement(probe.armed.prompt, probe.arms["control"].prompt)
     else:
         is_like = any(_lacks_rewriting(probe, name) for name in _triggers(form))
     return None if is_like else "the control differs from the armed prompt in more than the trigger"
@@ -170,13 +166,13 @@ def _lacks_rewriting(probe: Probe, name: str) -> bool:
         {token for token in _TOKEN.findall(text.replace("...", "")) if not _IS_ANY.match(token)}
         for text in (rewriting.EQUIVALENT, rewriting.ORIGINAL)
     )
-    armed, control = (_TOKEN.findall(arm.prompt) for arm in (probe.armed, probe.control))
+    armed, control = (_TOKEN.findall(arm.prompt) for arm in (probe.armed, probe.arms["control"]))
     put, taken = Counter(armed), Counter(control)
     if not ((put - taken).keys() <= equivalent and (taken - put).keys() <= original):
         return False
     own = equivalent | original
     rest = ([token for token in tokens if token not in own] for tokens in (armed, control))
-    indented = (_INDENTATION.findall(arm.prompt) for arm in (probe.armed, probe.control))
+    indented = (_INDENTATION.findall(arm.prompt) for arm in (probe.armed, probe.arms["control"]))
     return _are_same(rest) and _are_same(indented)
 
 
@@ -185,7 +181,7 @@ def _are_same(two: Iterable[list[str]]) -> bool:
     return one == other
 
 
-def _joins(heads: set[str], tails: set[str], target: str) -> set[str]:
+def joins(heads: Collection[str], tails: Collection[str], target: str) -> set[str]:
     """The tails that make the target behind one of the heads."""
     likely = [head for head in heads if target.startswith(head.rstrip("_"))]
     return {
@@ -195,3 +191,9 @@ def _joins(heads: set[str], tails: set[str], target: str) -> set[str]:
         for head in likely
         if any(concatenate(head, tail, convention) == target for convention in CONVENTIONS)
     }
+
+
+@cache
+def declaring_words() -> frozenset[str]:
+    """`Object`, `None`, ...: what a declaration of one more variable is made of beside its name."""
+    return frozenset(word for text in declarations() for word in _WORD.findall(text))

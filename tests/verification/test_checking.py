@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.verification.copies import Copies, are_alike, distinctive_words, words_of
+from puzzlemark.verification.checking import Copies, are_alike, distinctive_words, words_of
 from puzzlemark.watermarks.base import Arm, Probe
+from tests.verification.outcomes import made_of
 
 WORDS = st.frozensets(st.sampled_from([f"w{'x' * (n % 4)}{n}" for n in range(14)]), max_size=12)
 
@@ -47,20 +48,20 @@ def test_many_unlike_prompts_are_all_kept() -> None:
         assert copies.keep(words_of("def self return " + " ".join(rng.sample(vocabulary, 30))))
 
 
-FIXED = Probe(
+FIXED = made_of(
     Arm("def load(key, depth):\n    for ", "key_depth"),
     Arm("def load(item, depth):\n    for ", "key_depth"),
     Arm("def load(item, depth):\n    for ", "item_depth"),
 )
-UNIVERSAL = Probe(
+UNIVERSAL = made_of(
     Arm("def load(key, depth, extra):\n    for ", "key_depth"),
     Arm("def load(extra, key, depth):\n    for ", "key_depth"),
 )
-JAVA = Probe(
+JAVA = made_of(
     Arm("void f(int key, int depth) {\n  Object extra = null;\n  int ", "keyDepth"),
     Arm("void f(Object extra, int key, int depth) {\n  int ", "keyDepth"),
 )
-STATEMENT = Probe(
+STATEMENT = made_of(
     Arm("def f():\n    key = 1\n    depth = 2\n    extra = None\n    ", "key_depth"),
     Arm("def f():\n    extra = None\n    key = 1\n    depth = 2\n    ", "key_depth"),
 )
@@ -81,5 +82,5 @@ def test_drawn_names_are_left_out(probe: Probe, words: str) -> None:
 
 def test_a_target_that_is_no_join_leaves_all_words_in() -> None:
     arm = Arm("x = list()\nfor i in ", "range(0, ...)", "range_start")
-    probe = Probe(arm, replace(arm, prompt="x = []\nfor i in "))
+    probe = made_of(arm, replace(arm, prompt="x = []\nfor i in "))
     assert distinctive_words(probe) == set("x list for i in".split())

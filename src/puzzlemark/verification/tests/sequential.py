@@ -1,4 +1,4 @@
-"""An anytime-valid test on the pairs: it may be looked at after every pair, and stopped.
+"""The e-process: a test on the pairs that may be looked at after every pair, and stopped.
 
 The null hypothesis: a discordant pair is armed only with a chance of at most t = r / (1 + r), where
 r is the stated ratio, 1 for two arms that are alike. The evidence against it is the mean over
@@ -15,11 +15,79 @@ whole numbers, hence a sum of binomial coefficients: with r = u / v, n = armed_o
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from puzzlemark.statistics.exact import EVEN, Significance, log10_ratio
+from puzzlemark.verification.tests._boundaries import power_within
+from puzzlemark.verification.tests.base import Finding, Measure, Outcome, Trial, state_ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """Evidence e against the null hypothesis; 1 / e is a p-value at any time."""
+
+    name: ClassVar[str] = "sequential"
+    findings: ClassVar[Mapping[str, str]] = {"e-process": "sequential e-process"}
+    decides: ClassVar[str] = "e-process"
+    measure: ClassVar[Measure] = "e"
+    about: ClassVar[str] = (
+        "The e-process bets on the same pairs one by one: it may be read after any pair, and 1 / e "
+        "serves as its p."
+    )
+    takes_ratio: ClassVar[bool] = True
+    needs_key: ClassVar[bool] = False
+
+    def judge(self, trial: Trial) -> tuple[Finding, ...]:
+        """The evidence where it first sufficed, else at the end; the order of the pairs counts."""
+        if trial.outcomes is None:
+            return ()
+        pairs = (outcome.pair(trial.comparison.against) for outcome in trial.outcomes)
+        course = follow((pair for pair in pairs if pair is not None), trial.alpha, trial.ratio)
+        evidence = course.evidence
+        watched = {
+            "log10_e": evidence.log10_e,
+            "pairs": course.pairs,
+            "ratio": float(trial.ratio),
+        }
+        return (
+            trial.finding(
+                "e-process", watched, evidence.significance, is_significant=course.stopped
+            ),
+        )
+
+    def describe(self, finding: Finding) -> str:
+        """The evidence, and after how many pairs."""
+        fields = finding.statistic
+        found = f"log10 e = {fields['log10_e']:.2f} after {fields['pairs']:,} pairs"
+        return found + state_ratio(finding)
+
+    def power(
+        self, pairs: int, *, hit_rate: float, control_rate: float, alpha: float, ratio: Fraction
+    ) -> float:
+        """The chance that the evidence has sufficed by then."""
+        return power_within(
+            boundary,
+            pairs,
+            hit_rate=hit_rate,
+            control_rate=control_rate,
+            alpha=alpha,
+            ratio=ratio,
+            stops=True,
+        )
+
+    def watch(
+        self,
+        against: str | None,
+        *,
+        alpha: float,
+        ratio: Fraction,
+        key: bytes | None,  # noqa: ARG002
+    ) -> "Bets":
+        """Begin with no evidence."""
+        return Bets(against, alpha, EProcess(ratio=ratio))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +126,25 @@ class EProcess:
     def suffices(self, alpha: float) -> bool:
         """Whether the evidence has reached 1 / alpha."""
         return self.log10_e >= -math.log10(alpha)
+
+
+@dataclass(slots=True)
+class Bets:
+    """The evidence of one comparison, outcome by outcome; what sufficed once suffices."""
+
+    against: str | None
+    alpha: float
+    evidence: EProcess
+    suffices: bool = False
+
+    def observe(self, outcome: Outcome) -> bool:
+        """Bet on one more pair, unless an arm of it failed or the evidence has sufficed."""
+        pair = outcome.pair(self.against)
+        if pair is not None and not self.suffices:
+            self.evidence = self.evidence.observe(*pair)
+            # a pair that agrees, or speaks against, cannot bring the evidence over the line
+            self.suffices = pair == (True, False) and self.evidence.suffices(self.alpha)
+        return self.suffices
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +192,6 @@ def _walk_boundary(most: int, alpha: Fraction, ratio: Fraction) -> Iterator[int]
         else:
             below = below * discordant * v // (discordant - fewest + 1)
         yield fewest
+
+
+PLUGIN = Sequential

@@ -9,10 +9,11 @@ import pytest
 
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
-from puzzlemark.verification.arms import why_unlike
+from puzzlemark.verification.checking import why_unlike
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks.base import Arm, Named, Probe, Strategy, from_spec, named
+from puzzlemark.watermarks.base import Arm, Design, Named, Probe, from_spec, named
 from tests.contracts.test_watermarks import JAVA, PYTHON, marked_tree, outcomes
+from tests.verification.outcomes import TRIGGER, made_of
 
 # pairs of rewritings and ways to mark that have no name in the paper
 OTHERS = {
@@ -48,14 +49,14 @@ def honest(stdlib_functions: list[tuple[str, str]]) -> dict[str, tuple[Probe, ..
     }
 
 
-def strategy_of(name: str) -> Strategy:
-    return EVERY[name].watermark.strategy
+def design_of(name: str) -> Design:
+    return EVERY[name].watermark.design
 
 
 @every_mark
 def test_no_honest_probe_is_refused(name: str, honest: dict[str, tuple[Probe, ...]]) -> None:
     assert honest[name]
-    assert {why_unlike(strategy_of(name), probe) for probe in honest[name]} == {None}
+    assert {why_unlike(design_of(name), probe) for probe in honest[name]} == {None}
 
 
 DOCTORED: dict[str, Callable[[str], str]] = {
@@ -76,14 +77,14 @@ def test_a_control_that_is_another_text_is_refused(
 ) -> None:
     tried = 0
     for probe in honest[name]:
-        prompt = DOCTORED[doctored](probe.control.prompt)
-        if prompt.count("\n") < 2 or prompt == probe.control.prompt:
+        before = probe.arms["control"].prompt
+        prompt = DOCTORED[doctored](before)
+        if prompt.count("\n") < 2 or prompt == before:
             continue
-        control = replace(probe.control, prompt=prompt)
-        placebo = probe.placebo and replace(probe.placebo, prompt=prompt)
         tried += 1
-        unlike = Probe(probe.armed, control, placebo)
-        assert why_unlike(strategy_of(name), unlike) is not None, prompt
+        others = {n: replace(a, prompt=prompt) for n, a in probe.arms.items() if n != "armed"}
+        unlike = Probe({"armed": probe.armed, **others})
+        assert why_unlike(design_of(name), unlike) is not None, prompt
     assert tried
 
 
@@ -107,7 +108,7 @@ LINES = f"{HEAD}I = Person()\n    x = 1\n    "
 )  # fmt: skip
 def test_the_trigger_alone_may_be_away(armed: str, control: str, form: str) -> None:
     arms = (Arm(prompt, "target_of_it", form) for prompt in (armed, control))
-    assert why_unlike("trigger", Probe(*arms)) is None
+    assert why_unlike(TRIGGER, made_of(*arms)) is None
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,6 @@ def test_the_trigger_alone_may_be_away(armed: str, control: str, form: str) -> N
 )
 def test_nothing_but_the_trigger_may_be_away(armed: str, control: str, form: str) -> None:
     arms = (Arm(prompt, "target_of_it", form) for prompt in (armed, control))
-    assert why_unlike("trigger", Probe(*arms)) == (
+    assert why_unlike(TRIGGER, made_of(*arms)) == (
         "the control differs from the armed prompt in more than the trigger"
     )

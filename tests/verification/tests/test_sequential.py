@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from puzzlemark.statistics.rates import estimate
-from puzzlemark.verification.sequential import EProcess, boundary, follow
+from puzzlemark.verification.tests.sequential import EProcess, boundary, follow
 
 COUNT = st.integers(0, 300)
 RATIOS = st.sampled_from([Fraction(1), Fraction("2.6"), Fraction(5), Fraction("1.25")])

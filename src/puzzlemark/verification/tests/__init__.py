@@ -1,0 +1,1 @@
+"""Statistical tests of a verification: one file each, from outcomes to findings."""
