@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 
 from puzzlemark import plugins
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
@@ -100,12 +101,12 @@ def outcomes(each: Named, trees: dict[str, list[Tree]], policy: Policy) -> list[
     for tree in trees[each.language]:
         scheme, rng = each.watermark, random.Random(tree.snippet.id)
         if scheme.may_occur(tree.source):
-            outcome = scheme.plan(tree, policy, rng)
+            outcome = first_mark(scheme, tree, policy, rng)
         elif isinstance(scheme, Introducing):
-            outcome = scheme.introduce(tree, policy, rng)
+            outcome = first_mark(scheme, tree, policy, rng, introduce=True)
         else:
             # a cheap look is never wrongly no
-            assert isinstance(scheme.plan(tree, policy, rng), Refusal)
+            assert isinstance(first_mark(scheme, tree, policy, rng), Refusal)
             continue
         assert isinstance(outcome, Mark | Refusal)
         if isinstance(outcome, Mark):
@@ -183,7 +184,7 @@ def test_a_marked_snippet_needs_no_further_edits(
     each = named()[name]
     for tree, mark in outcomes(each, trees, policy)[:40]:
         after = marked_tree(tree, mark)
-        again = each.watermark.plan(after, policy, random.Random(1))
+        again = first_mark(each.watermark, after, policy, random.Random(1))
         assert isinstance(again, Refusal) or not again.edits
         assert isinstance(again, Refusal) or {p.role for p in again.parts} == {
             p.role for p in mark.parts

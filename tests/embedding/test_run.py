@@ -88,7 +88,7 @@ def test_only_marked_records_change_and_only_at_their_names(
             assert old == new
             continue
         before, after = orjson.loads(old), orjson.loads(new)
-        mark = carriers[row].mark
+        (mark,) = carriers[row].marks
         assert list(before) == list(after)
         assert (before["id"], before["language"]) == (after["id"], after["language"])
         assert after["original_string"] == after["code"]
@@ -280,7 +280,7 @@ def test_policy_safe_is_the_default_and_renames_no_parameter(
         assert code is not None
         arguments = ast.parse(textwrap.dedent(code)).body[0].args  # type: ignore[attr-defined]
         names = {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
-        assert carrier.mark.of("target").was not in names
+        assert carrier.marks[0].of("target").was not in names
 
 
 def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
@@ -335,7 +335,7 @@ def test_draws_depend_on_the_secret_and_not_on_the_workers(
     def words(name: str, **settings: Any) -> dict[str, tuple[str | None, ...]]:
         path = tmp_path / f"{name}.gz"
         pm.embed(corpus_path, tmp_path / f"{name}.jsonl", path, mark="W1", max_rate=1, **settings)
-        return {c.id: tuple(p.was for p in c.mark.parts) for c in pm.load_manifest(path)}
+        return {c.id: tuple(p.was for p in c.marks[0].parts) for c in pm.load_manifest(path)}
 
     one = words("one", secret_file=secret_file)
     assert words("two", secret_file=secret_file, workers=2) == one

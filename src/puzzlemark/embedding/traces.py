@@ -7,7 +7,7 @@ import numpy as np
 from puzzlemark.corpora.base import Corpus, Derivations
 from puzzlemark.corpora.revising import HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST, Reviser
 from puzzlemark.embedding.manifest import Carrier, Edits
-from puzzlemark.embedding.plan import Plan
+from puzzlemark.embedding.plan import Plan, counted
 
 TRACES = frozenset({HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST})
 REPEATED = "a line that the mark would change stands in another column, too"
@@ -42,7 +42,7 @@ def _find_traces(corpus: Corpus, planned: Plan, derived: Derivations) -> dict[in
 
 
 def _leave_out(planned: Plan, row: int) -> None:
-    mark = Carrier.from_line(planned.lines.pop(row)).mark
+    carrier = Carrier.from_line(planned.lines.pop(row))
     del planned.digests[row]
-    planned.counts.subtract(("marked", "natural" if mark.is_natural else "introduced"))
+    planned.counts.subtract(counted(carrier))
     planned.kept[REPEATED] += 1

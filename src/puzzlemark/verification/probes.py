@@ -147,7 +147,7 @@ def build_probes(
         strategy=_watermark(loaded).strategy,
         pairs=len(probes),
         seed=seed,
-        marks=len(loaded),
+        marks=loaded.header.marks,
         refused=dict(refused.most_common()),
         names="paper" if paper else "drawn",
         ordinary=len(requests),
@@ -187,12 +187,16 @@ def _outcomes(
 ) -> Iterator[Probe | Refusal]:
     """A probe or a refusal for each mark, in the order in which they are drawn."""
     watermark = _watermark(around.manifest)
+    seen: Counter[int] = Counter()
     for shown in _drawn(around, manifest, pairs):
+        # the first mark of a record, mostly the only one, is drawn for by its row alone
+        place = f"{shown.row}:{shown.function}" if seen[shown.row] else str(shown.row)
+        seen[shown.row] += 1
         tree = parse(Snippet(shown.id, shown.after.code, shown.language))
         if paper:
-            names = ProbeNames(random.Random(f"{around.seed}:{shown.row}"))
+            names = ProbeNames(random.Random(f"{around.seed}:{place}"))
         else:
-            names = ProbeNames(around.rng(f"row {shown.row}"), lambda: around.pool)
+            names = ProbeNames(around.rng(f"row {place}"), lambda: around.pool)
         probe = watermark.probe(tree, shown.mark, names)
         if isinstance(probe, Refusal):
             yield probe
@@ -214,8 +218,10 @@ def _drawn(around: Surroundings, manifest: Path | str, pairs: int) -> Iterator[S
     for start in range(0, len(rows), size):
         chunk = rows[start : start + size]
         marks = show(around.path, manifest, limit=None, rows=frozenset(chunk)).marks
-        by_row = {shown.row: shown for shown in marks}
-        yield from (by_row[row] for row in chunk)
+        by_row: dict[int, list[Shown]] = {}
+        for shown in marks:
+            by_row.setdefault(shown.row, []).append(shown)
+        yield from (shown for row in chunk for shown in by_row[row])
 
 
 def check(probes: ProbeSet) -> None:
