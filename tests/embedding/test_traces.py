@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 import pytest
+from puzzlemark.embedding.traces import REPEATED
 
 import puzzlemark as pm
-from puzzlemark.embedding.traces import REPEATED
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_carrier_whose_changed_line_is_quoted_elsewhere_loses_its_mark(
     assert summary.kept[REPEATED] == len(quoting)
     assert summary.warnings == ()
     back = tmp_path / "back.jsonl"
-    pm.revert(tmp_path / "out.jsonl", tmp_path / "manifest.jsonl.gz", back)
+    pm.revert(tmp_path / "out.jsonl", back, tmp_path / "manifest.jsonl.gz")
     assert back.read_bytes() == (tmp_path / "in.jsonl").read_bytes()
 
 

@@ -17,7 +17,14 @@ from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.digest import record_digest
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import mark_snippet
-from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
+from puzzlemark.embedding.survey import (
+    Measured,
+    Survey,
+    Wanted,
+    parse_entry,
+    survey,
+    survey_measured,
+)
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
@@ -90,11 +97,18 @@ def plan(
     *,
     order_key: bytes | None,
     draw_key: bytes = b"",
+    measured: Measured | None = None,
     progress: Progress = no_progress,
 ) -> Plan:
-    """Survey the dataset, select candidates, and mark them in order until the rates are met."""
+    """Survey the dataset, select candidates, and mark them in order until the rates are met.
+
+    With `measured`, features of the same dataset, the survey is a short one.
+    """
     wanted = Wanted(settings.watermark, order_key, settings.language, settings.features)
-    seen = survey(corpus, wanted, engine, progress)
+    if measured is None:
+        seen = survey(corpus, wanted, engine, progress)
+    else:
+        seen = survey_measured(corpus, wanted, measured, engine, progress)
     selection = select(
         seen.table,
         features=settings.features,

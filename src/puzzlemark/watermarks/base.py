@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
@@ -165,7 +165,10 @@ class Keyed(Protocol):
     """A watermark whose marks or prompts follow from a key; only its fingerprint is written."""
 
     def with_key(self, key: bytes) -> Watermark:
-        """The same watermark with its key, which is no setting: `to_settings` leaves it out."""
+        """The same watermark with its key, which is no setting: `to_settings` leaves it out.
+
+        It is kept in a field with `field(default=None, repr=False)`, so that nothing prints it.
+        """
         ...
 
 
@@ -195,7 +198,7 @@ def from_spec(spec: str) -> Watermark:
 def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
     """A watermark from its scheme and settings, as they stand in a manifest's header."""
     kind = plugins.load("watermarks", scheme).SCHEME
-    known = [each.name for each in fields(kind)]
+    known = _setting_names(kind)
     if unknown := sorted(set(settings) - set(known)):
         takes = ", ".join(known) or "no settings"
         raise UsageError(f"{scheme} has no setting {', '.join(unknown)}; it takes {takes}")
@@ -205,4 +208,9 @@ def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
 
 def to_settings(watermark: Watermark) -> dict[str, Any]:
     """The reverse of `from_settings`."""
-    return asdict(watermark)  # type: ignore[call-overload, no-any-return]
+    return {name: getattr(watermark, name) for name in _setting_names(type(watermark))}
+
+
+def _setting_names(kind: type[Watermark]) -> list[str]:
+    """The fields of a scheme; one that is not shown (`repr=False`) holds a key, and is none."""
+    return [each.name for each in fields(kind) if each.repr]  # type: ignore[arg-type]
