@@ -15,6 +15,7 @@ from pathlib import Path
 
 import puzzlemark as pm
 from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.survey import Wanted, parse_entry, survey
 from puzzlemark.engines.base import available_cores, make
 from puzzlemark.errors import UnparsableSnippet
@@ -57,7 +58,7 @@ def measure_stages(snippets: list[Snippet]) -> None:
     universal, rng = Universal(), random.Random(0)
 
     def plan_and_apply(tree: Tree) -> None:
-        mark = universal.plan(tree, "paper", rng)
+        mark = first_mark(universal, tree, "paper", rng)
         if isinstance(mark, pm.Mark):
             apply_edits(tree.code, mark.edits)
 

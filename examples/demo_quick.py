@@ -80,7 +80,7 @@ def revert(mark: str) -> None:
     """Take every mark out, and compare with the original."""
     step("Revert, and prove that the original is back")
     restored = FOLDER / f"restored-{mark}.jsonl.gz"
-    summary = pm.revert(marked(mark), manifest(mark), restored, overwrite=True)
+    summary = pm.revert(marked(mark), restored, manifest(mark), overwrite=True)
     original, back = pm.read(CORPUS).digest(), pm.read(restored).digest()
     say(f"digest of the original  {original}")
     say(f"digest of the marked    {summary.input_digest}")

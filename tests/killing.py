@@ -140,7 +140,7 @@ def kill_embed(folder: Path, before: str) -> Counter[str]:
             told = str(exc)
         seen[_outcome(told)] += 1
         assert _state(output, manifest) == "both", number
-        pm.revert(output, manifest, folder / "back.jsonl")
+        pm.revert(output, folder / "back.jsonl", manifest)
         assert (folder / "back.jsonl").read_bytes() == source.read_bytes()
         names = sorted(path.name for path in folder.iterdir())
         assert names == ["back.jsonl", "in.jsonl", "m.gz", "m.jsonl"], (number, names)

@@ -3,7 +3,7 @@
     import puzzlemark as pm
 
     pm.embed("train.jsonl.gz", "marked.jsonl.gz", "marks.jsonl.gz", mark="U1")
-    pm.revert("marked.jsonl.gz", "marks.jsonl.gz", "original.jsonl.gz")
+    pm.revert("marked.jsonl.gz", "original.jsonl.gz", "marks.jsonl.gz")
 
 Names are loaded when they are first used, so that importing costs nothing.
 """
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._run import detect
     from puzzlemark.embedding.manifest import Manifest, load_manifest
-    from puzzlemark.embedding.replay import apply, revert
-    from puzzlemark.embedding.run import embed
+    from puzzlemark.embedding.run import Summary, apply, embed, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
-    from puzzlemark.embedding.summary import Summary
     from puzzlemark.errors import PuzzleMarkError
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
@@ -47,9 +45,9 @@ _HOMES = {
     "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
-    "Summary": "embedding.summary",
+    "Summary": "embedding.run",
     "Terms": "verification.terms",
-    "apply": "embedding.replay",
+    "apply": "embedding.run",
     "audit": "auditing.run",
     "detect": "detectors._run",
     "embed": "embedding.run",
@@ -62,7 +60,7 @@ _HOMES = {
     "parse": "syntax.tree",
     "probe": "verification.making:build_probes",
     "read": "corpora.base:open_corpus",
-    "revert": "embedding.replay",
+    "revert": "embedding.run",
     "score": "embedding.scores",
     "show": "embedding.showing",
     "train": "training.run",

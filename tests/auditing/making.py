@@ -44,7 +44,7 @@ class Marked:
         return {check for check, outcome in self.audit().items() if outcome == "tells"}
 
     def carriers(self) -> list[int]:
-        return [carrier.row for carrier in pm.load_manifest(self.manifest) if carrier.mark.edits]
+        return [carrier.row for carrier in pm.load_manifest(self.manifest) if carrier.edits]
 
     def copy(self, folder: Path) -> "Marked":
         shutil.copytree(self.original.parent.parent, folder, dirs_exist_ok=True)

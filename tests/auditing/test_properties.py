@@ -64,7 +64,7 @@ def test_nothing_tells_the_marks_and_everything_comes_back(
         made.embed()
         assert made.telling() == set()
         back = Path(name, "back" if one == "many" else shape)
-        pm.revert(made.marked, made.manifest, back)
+        pm.revert(made.marked, back, made.manifest)
         assert content(back) == content(made.original)
 
 

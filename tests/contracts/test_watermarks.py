@@ -7,10 +7,11 @@ from dataclasses import fields
 import pytest
 
 from puzzlemark import plugins
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import POLICIES, Policy
+from puzzlemark.syntax.variables import POLICIES, Policy, function_nodes
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import (
     Design,
@@ -101,12 +102,12 @@ def outcomes(each: Named, trees: dict[str, list[Tree]], policy: Policy) -> list[
     for tree in trees[each.language]:
         scheme, rng = each.watermark, random.Random(tree.snippet.id)
         if scheme.may_occur(tree.source):
-            outcome = scheme.plan(tree, policy, rng)
+            outcome = first_mark(scheme, tree, policy, rng)
         elif isinstance(scheme, Introducing):
-            outcome = scheme.introduce(tree, policy, rng)
+            outcome = first_mark(scheme, tree, policy, rng, introduce=True)
         else:
             # a cheap look is never wrongly no
-            assert isinstance(scheme.plan(tree, policy, rng), Refusal)
+            assert isinstance(first_mark(scheme, tree, policy, rng), Refusal)
             continue
         assert isinstance(outcome, Mark | Refusal)
         if isinstance(outcome, Mark):
@@ -168,6 +169,19 @@ def test_every_part_of_a_mark_is_found_where_it_stands(
 
 
 @every_mark
+def test_a_mark_changes_nothing_outside_the_function_that_it_names(
+    name: str, trees: dict[str, list[Tree]]
+) -> None:
+    for tree, mark in outcomes(named()[name], trees, "paper"):
+        spans = [
+            (node.start_byte - tree.offset, node.end_byte - tree.offset)
+            for node in function_nodes(tree)
+        ]
+        start, end = (0, len(tree.code)) if mark.function is None else spans[mark.function]
+        assert all(start <= edit.start and edit.end <= end for edit in mark.edits)
+
+
+@every_mark
 def test_a_target_stands_after_its_trigger(name: str, trees: dict[str, list[Tree]]) -> None:
     watermark = named()[name].watermark
     for tree, mark in outcomes(named()[name], trees, "paper"):
@@ -184,7 +198,7 @@ def test_a_marked_snippet_needs_no_further_edits(
     each = named()[name]
     for tree, mark in outcomes(each, trees, policy)[:40]:
         after = marked_tree(tree, mark)
-        again = each.watermark.plan(after, policy, random.Random(1))
+        again = first_mark(each.watermark, after, policy, random.Random(1))
         assert isinstance(again, Refusal) or not again.edits
         assert isinstance(again, Refusal) or {p.role for p in again.parts} == {
             p.role for p in mark.parts

@@ -1,5 +1,6 @@
 import gzip
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -26,6 +27,12 @@ EDITS = (Edit(26, b"a", b"key_iterator"), Edit(56, b"a", b"key_iterator"))
 MARK = Mark(
     (Part("prefix", "key"), Part("suffix", "iterator"), Part("target", "key_iterator", was="a")),
     EDITS,
+    function=0,
+)
+OTHER = Mark(
+    (Part("prefix", "key", was="k"), Part("suffix", "b"), Part("target", "key_b", was="c")),
+    (Edit(70, b"k", b"key"), Edit(80, b"c", b"key_b")),
+    function=2,
 )
 
 
@@ -58,7 +65,7 @@ def a_header(marked: int) -> Header:
 
 @pytest.fixture
 def manifest() -> Manifest:
-    carriers = (Carrier(4, "é-1", MARK), Carrier(9, 'quote"\n', MARK))
+    carriers = (Carrier(4, "é-1", (MARK,)), Carrier(9, 'quote"\n', (MARK, OTHER)))
     return Manifest(a_header(2), {carrier.row: carrier.to_line() for carrier in carriers})
 
 
@@ -66,7 +73,7 @@ def manifest() -> Manifest:
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, manifest: Manifest, name: str) -> None:
     write_manifest(manifest, tmp_path / name)
     assert load_manifest(tmp_path / name) == manifest
-    assert [carrier.mark for carrier in manifest] == [MARK, MARK]
+    assert [carrier.marks for carrier in manifest] == [(MARK,), (MARK, OTHER)]
 
 
 @pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.gz"])
@@ -105,16 +112,37 @@ def save_text(path: Path, manifest: Manifest, change: tuple[str, str]) -> Path:
     ("change", "message"),
     [
         ((FORMAT, "something else"), "not a PuzzleMark manifest"),
-        (('"version":2', '"version":99'), "newer version"),
+        (('"version":3', '"version":99'), "newer version"),
+        (('"version":3', '"version":[]'), "newer version"),
         (('"tau":0.35', '"tau":"high"'), "header is damaged: tau"),
         (('"tau":0.35', '"tau":0.35,"extra":1'), "header is damaged: extra"),
-        (('"row":4', '"line":4'), "m:2: not a mark"),
-        (('["prefix",', '["prefects",'), "m:2: not a mark: unknown role prefects"),
-        (('"parts":', '"bits":'), "m:2: not a mark: unknown fields bits"),
-        (
-            (',"edits":', ',"prefix":"key","edits":'),
-            "m:2: not a mark: unknown fields parts, prefix",
-        ),
+        (('"marked":2', '"marked":"2"'), "header is damaged: counts.marked"),
+        (('"language":"language"', '"tongue":"language"'), "header is damaged: columns"),
+        (('"row":4', '"line":4'), "m:2: not a mark: row: Field required"),
+        (('"row":4', '"row":"4"'), "m:2: not a mark: row: .*valid integer"),
+        (('"row":4', '"row":4.0'), "m:2: not a mark: row: .*valid integer"),
+        (('"row":4', '"row":-4'), "m:2: not a mark: row: .*greater than or equal to 0"),
+        (('"row":9', '"row":4'), "m:3: row 4 stands after row 4"),
+        (('"row":4', '"row":10'), "m:3: row 9 stands after row 10"),
+        (('"id":"é-1"', '"id":null'), "m:2: not a mark: id: .*valid string"),
+        (('"id":"é-1"', '"id":7'), "m:2: not a mark: id: .*valid string"),
+        (('"function":0', '"function":"0"'), "m:2: not a mark: marks.0.function"),
+        (('"function":0', '"function":-1'), "m:2: not a mark: marks.0.function"),
+        (('"function":2', '"function":0'), "m:3: not a mark: two marks in one function"),
+        (('"function":2', '"function":null'), "m:3: not a mark: a mark of the whole snippet"),
+        (('["prefix",', '["prefects",'), "m:2: not a mark: marks.0.parts.0.0: .*'prefix'"),
+        (('["prefix","key",null]', '["prefix","key"]'), "m:2: not a mark: marks.0.parts.0"),
+        (('["target",', '["suffix",'), "m:2: not a mark: a mark without a target"),
+        (('"parts":', '"bits":'), "m:2: not a mark: marks.0.parts: Field required"),
+        ((',"edits":', ',"prefix":"key","edits":'), "m:2: not a mark: marks.0.prefix: Extra"),
+        (('"id":"é-1"', '"id":"é-1","more":1'), "m:2: not a mark: more: Extra"),
+        (("[26,56]", '["26",56]'), "m:2: not a mark: marks.0.edits.0.2.0: .*valid integer"),
+        (("[26,56]", "[-26,56]"), "m:2: not a mark: marks.0.edits.0.2.0: .*greater than"),
+        (("[26,56]", "[56,56]"), "m:2: not a mark: edits overlap at byte 56"),
+        (("[26,56]", "[]"), "m:2: not a mark: marks.0.edits.0.2"),
+        (('[["a","key_iterator"', '[["a","a"'), "m:2: not a mark: an edit that changes nothing"),
+        (("[70]", "[56]"), "m:3: not a mark: edits overlap at byte 56"),
+        (('}\n{"row"', '}\n[]\n{"row"'), "m:2: not a mark"),
         (('"marked":2', '"marked":3'), "cut short"),
     ],
 )
@@ -157,4 +185,38 @@ def test_version_1_stays_readable(tmp_path: Path) -> None:
     )
     (tmp_path / "m").write_bytes(orjson.dumps(header) + b"\n" + mark + b"\n")
     (carrier,) = load_manifest(tmp_path / "m")
-    assert carrier == Carrier(4, "a", MARK)
+    assert carrier == Carrier(4, "a", (replace(MARK, function=None),))
+
+
+def test_version_2_stays_readable_and_its_marks_name_no_function(tmp_path: Path) -> None:
+    """A manifest as the version before 3 wrote it, frozen here."""
+    header = a_header(1).model_dump(exclude={"marks_per_record", "key_fingerprint"})
+    line = (
+        b'{"row":4,"id":"a","parts":[["prefix","key",null],["suffix","iterator",null],'
+        b'["target","key_iterator","a"]],"edits":[["a","key_iterator",[26,56]]]}'
+    )
+    (tmp_path / "m").write_bytes(orjson.dumps(header | {"version": 2}) + b"\n" + line + b"\n")
+    loaded = load_manifest(tmp_path / "m")
+    assert list(loaded) == [Carrier(4, "a", (replace(MARK, function=None),))]
+    assert loaded.header.marks_per_record == 1
+    assert loaded.edits()[4] == EDITS
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_line_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
+    header = a_header(1).model_dump() | {"version": version}
+    lines = {
+        1: b'{"row":4,"id":"a","marks":[]}',
+        2: Carrier(4, "a", (MARK,)).to_line(),
+        3: b'{"row":4,"id":"a","parts":[["target","b","a"]],"edits":[["a","b",[2]]]}',
+    }
+    (tmp_path / "m").write_bytes(orjson.dumps(header) + b"\n" + lines[version] + b"\n")
+    with pytest.raises(ManifestError, match="m:2: not a mark"):
+        load_manifest(tmp_path / "m")
+
+
+def test_a_fingerprint_is_written_only_where_there_is_a_key() -> None:
+    header = a_header(1)
+    assert b"key_fingerprint" not in header.to_line()
+    keyed = header.model_copy(update={"key_fingerprint": "33"})
+    assert Header.model_validate_json(keyed.to_line()) == keyed

@@ -11,6 +11,7 @@ import pytest
 from puzzlemark.carriers.selection import Selection, select
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.embedding.manifest import Carrier
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_NEEDED,
@@ -147,11 +148,8 @@ def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
     entries = list(open_corpus(corpus_path).entries())
     most, least = budgets(len(entries), settings)
     candidates = selection_of(corpus_path, tau=0.2).is_candidate
-    expected: dict[int, Mark] = {}
-    for attempt, budget, natural in (
-        (watermark.plan, most, True),
-        (watermark.introduce, least, False),
-    ):
+    expected: dict[int, tuple[Mark, ...]] = {}
+    for budget, natural in ((most, True), (least, False)):
         for entry in entries:
             if len(expected) >= budget or not candidates[entry.row]:
                 continue
@@ -159,10 +157,11 @@ def test_the_plan_is_that_of_the_slow_obvious_loops(corpus_path: Path) -> None:
             if watermark.may_occur(entry.code.encode()) is not natural:
                 continue
             tree = parse(Snippet(entry.id, entry.code, "python"))
-            outcome = attempt(tree, "paper", random.Random(0))
+            rng = random.Random(0)
+            outcome = first_mark(watermark, tree, "paper", rng, introduce=not natural)
             if isinstance(outcome, Mark):
-                expected[entry.row] = outcome
-    found = {row: Carrier.from_line(line).mark for row, line in planned.lines.items()}
+                expected[entry.row] = (outcome,)
+    found = {row: Carrier.from_line(line).marks for row, line in planned.lines.items()}
     assert found == expected
     assert 0 < planned.counts["natural"] < planned.counts["marked"]
 

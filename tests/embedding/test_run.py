@@ -64,7 +64,7 @@ def test_revert_gives_back_every_byte(
     )
     assert summary.marked > 5
     assert marked.read_bytes() != corpus_path.read_bytes()
-    reverted = pm.revert(marked, manifest, back)
+    reverted = pm.revert(marked, back, manifest)
     assert back.read_bytes() == corpus_path.read_bytes()
     assert reverted.output_digest == summary.input_digest
 
@@ -72,7 +72,7 @@ def test_revert_gives_back_every_byte(
 def test_apply_repeats_embed(corpus_path: Path, tmp_path: Path) -> None:
     marked, manifest, again = tmp_path / "m.jsonl", tmp_path / "m.gz", tmp_path / "a.jsonl"
     pm.embed(corpus_path, marked, manifest)
-    pm.apply(corpus_path, manifest, again)
+    pm.apply(corpus_path, again, manifest)
     assert again.read_bytes() == marked.read_bytes()
 
 
@@ -88,7 +88,7 @@ def test_only_marked_records_change_and_only_at_their_names(
             assert old == new
             continue
         before, after = orjson.loads(old), orjson.loads(new)
-        mark = carriers[row].mark
+        (mark,) = carriers[row].marks
         assert list(before) == list(after)
         assert (before["id"], before["language"]) == (after["id"], after["language"])
         assert after["original_string"] == after["code"]
@@ -165,7 +165,7 @@ def test_a_parquet_dataset_keeps_its_shape(corpus_path: Path, tmp_path: Path) ->
     pq.write_table(pa.Table.from_pylist(records), table, row_group_size=100, compression="zstd")
     marked, back = tmp_path / "m.parquet", tmp_path / "b.parquet"
     pm.embed(table, marked, tmp_path / "m.gz", max_rate=0.5)
-    pm.revert(marked, tmp_path / "m.gz", back)
+    pm.revert(marked, back, tmp_path / "m.gz")
     assert pq.read_table(back).equals(pq.read_table(table))
     assert not pq.read_table(marked).equals(pq.read_table(table))
     for path in (marked, back):
@@ -195,7 +195,7 @@ def test_the_wrong_side_is_refused(corpus_path: Path, tmp_path: Path, action: ob
     pm.embed(corpus_path, marked, manifest, max_rate=0.5)
     wrong = marked if action is pm.apply else corpus_path
     with pytest.raises(ManifestError, match="not the dataset"):
-        action(wrong, manifest, out)  # type: ignore[operator]
+        action(wrong, out, manifest)  # type: ignore[operator]
     assert not out.exists()
 
 
@@ -208,7 +208,7 @@ def test_a_change_far_from_any_mark_is_noticed(corpus_path: Path, tmp_path: Path
     content[free] = content[free].replace(b"self", b"this", 1).replace(b"def ", b"def  ", 1)
     marked.write_bytes(b"".join(content))
     with pytest.raises(ManifestError, match="changed since"):
-        pm.revert(marked, manifest, out)
+        pm.revert(marked, out, manifest)
     assert not out.exists()
 
 
@@ -218,7 +218,7 @@ def test_a_missing_record_is_noticed(corpus_path: Path, tmp_path: Path) -> None:
     content = marked.read_bytes().splitlines(keepends=True)
     marked.write_bytes(b"".join(content[:-1]))
     with pytest.raises((ManifestError, CorpusError)):
-        pm.revert(marked, manifest, out)
+        pm.revert(marked, out, manifest)
     assert not out.exists()
 
 
@@ -280,7 +280,7 @@ def test_policy_safe_is_the_default_and_renames_no_parameter(
         assert code is not None
         arguments = ast.parse(textwrap.dedent(code)).body[0].args  # type: ignore[attr-defined]
         names = {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
-        assert carrier.mark.of("target").was not in names
+        assert carrier.marks[0].of("target").was not in names
 
 
 def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
@@ -335,7 +335,7 @@ def test_draws_depend_on_the_secret_and_not_on_the_workers(
     def words(name: str, **settings: Any) -> dict[str, tuple[str | None, ...]]:
         path = tmp_path / f"{name}.gz"
         pm.embed(corpus_path, tmp_path / f"{name}.jsonl", path, mark="W1", max_rate=1, **settings)
-        return {c.id: tuple(p.was for p in c.mark.parts) for c in pm.load_manifest(path)}
+        return {c.id: tuple(p.was for p in c.marks[0].parts) for c in pm.load_manifest(path)}
 
     one = words("one", secret_file=secret_file)
     assert words("two", secret_file=secret_file, workers=2) == one

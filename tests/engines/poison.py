@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from puzzlemark.syntax.tree import Tree
-from puzzlemark.syntax.variables import Policy
+from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks.base import Mark, Refusal
 from puzzlemark.watermarks.universal import Universal
 
@@ -18,10 +18,12 @@ POISON = b"poison = 1"
 class Poisoned(Universal):
     """The universal watermark, but one snippet ends the worker that reads it."""
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
+    def plan(
+        self, tree: Tree, function: Function, policy: Policy, rng: random.Random
+    ) -> Mark | Refusal:
         if POISON in tree.code:
             die()
-        return super(Poisoned, self).plan(tree, policy, rng)
+        return super(Poisoned, self).plan(tree, function, policy, rng)
 
 
 def die() -> None:

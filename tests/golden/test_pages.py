@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import POLICIES, Policy
@@ -35,9 +36,9 @@ class Page:
     def run(self) -> Mark | Refusal:
         rng = random.Random(self.before.id)
         if not self.introduce:
-            return self.watermark.plan(self.tree, self.policy, rng)
+            return first_mark(self.watermark, self.tree, self.policy, rng)
         assert isinstance(self.watermark, Introducing)
-        return self.watermark.introduce(self.tree, self.policy, rng)
+        return first_mark(self.watermark, self.tree, self.policy, rng, introduce=True)
 
 
 def read(path: Path) -> Page:
@@ -99,11 +100,14 @@ def test_the_edits_of_a_page_can_be_undone(path: Path) -> None:
 def test_a_marked_page_carries_its_mark_by_nature(path: Path) -> None:
     page, mark, after = marked(path)
     tree = parse(replace(page.before, code=after.decode()))
-    again = page.watermark.plan(tree, page.policy, random.Random(0))
+    again = first_mark(page.watermark, tree, page.policy, random.Random(0))
     if isinstance(again, Refusal):  # CodeMark: only what is to be changed is a carrier
         assert page.watermark.name == "codemark"
     else:
-        assert again == Mark(tuple(replace(part, was=None) for part in mark.parts))
+        parts = tuple(replace(part, was=None) for part in mark.parts)
+        assert again == Mark(parts, function=again.function)
+        # CoProtector's words and statements are looked for in the whole snippet first
+        assert again.function == mark.function or again.function is None
     roles = {place.role for place in page.watermark.locate(tree, mark)}
     assert roles == {part.role for part in mark.parts}
 

@@ -44,6 +44,7 @@ class Mark:
     after: Side
     row: int = 7
     id: str = "a.py#L1"
+    function: int | None = None
     parts: tuple[Part, ...] = parts_of("a")
 
 

@@ -4,6 +4,7 @@ import ast
 import random
 import re
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import functions
@@ -86,7 +87,7 @@ def test_the_universal_mark_is_that_of_the_slow_version() -> None:
         )
         if not is_plain(code) or function.dynamic or awkward:
             continue
-        outcome, expected = Universal().plan(tree, "paper", random.Random(0)), embed(code)
+        outcome, expected = first_mark(Universal(), tree, "paper", random.Random(0)), embed(code)
         if isinstance(outcome, Refusal):
             assert outcome.reason == expected, code
             refusals += 1

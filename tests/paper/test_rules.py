@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import Mark, Part, named
@@ -21,7 +22,7 @@ EXAMPLE = {
 def marked(code: str, name: str) -> tuple[Mark, str]:
     chosen = named()[name]
     tree = parse(Snippet("it", code, chosen.language))
-    mark = chosen.watermark.plan(tree, "paper", random.Random(0))
+    mark = first_mark(chosen.watermark, tree, "paper", random.Random(0))
     assert isinstance(mark, Mark), mark
     return mark, apply_edits(code.encode(), mark.edits).decode()
 

@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 import puzzlemark as pm
 from puzzlemark import plugins
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, Snippet, apply_edits
 from puzzlemark.syntax.rename import rename
@@ -109,8 +110,8 @@ def _outermost(tree: Tree) -> Iterator[Node]:
 
 def _plan(tree: Tree, watermark: Watermark, rng: random.Random) -> Mark | Refusal:
     if isinstance(watermark, Introducing) and not watermark.may_occur(tree.code):
-        return watermark.introduce(tree, "safe", rng)
-    return watermark.plan(tree, "safe", rng)
+        return first_mark(watermark, tree, "safe", rng, introduce=True)
+    return first_mark(watermark, tree, "safe", rng)
 
 
 def rename_everything(code: str, language: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.snippet import Edit, Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.rename import rename
@@ -111,16 +112,15 @@ def test_a_mark_is_approved_by_the_oracle_and_stands_by_nature_afterwards(
     code: str, policy: Policy, watermark: FixedPrefix | Universal
 ) -> None:
     tree = open_tree(code)
-    embeddings = [watermark.plan]
-    if isinstance(watermark, FixedPrefix):
-        embeddings.append(watermark.introduce)
-    for embed in embeddings:
-        mark = embed(tree, policy, random.Random(0))
+    for introduce in (False, True) if isinstance(watermark, FixedPrefix) else (False,):
+        mark = first_mark(watermark, tree, policy, random.Random(0), introduce=introduce)
         if not isinstance(mark, Mark):
             continue
         after = apply_edits(tree.code, mark.edits).decode()
         assert apply_edits(after.encode(), invert_edits(mark.edits)) == tree.code
         assert not compiles(code) or difference(code, after) is None
         marked = parse(replace(tree.snippet, code=after))
-        again = watermark.plan(marked, policy, random.Random(0))
-        assert again == Mark(tuple(replace(part, was=None) for part in mark.parts))
+        again = first_mark(watermark, marked, policy, random.Random(0))
+        assert again == Mark(
+            tuple(replace(part, was=None) for part in mark.parts), function=mark.function
+        )

@@ -153,7 +153,7 @@ def test_every_scheme_marks_enough_programs_and_gives_the_bytes_back(
         return
     mark_everything(dataset, marked, language, schemes(language)[scheme], "safe")
     assert len(changes(scheme, programs, read_codes(marked))) >= FEWEST_MARKS
-    pm.revert(marked, f"{marked}.manifest.jsonl.gz", back)
+    pm.revert(marked, back, f"{marked}.manifest.jsonl.gz")
     assert back.read_bytes() == dataset.read_bytes()
 
 

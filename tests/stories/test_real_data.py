@@ -45,5 +45,5 @@ def test_a_real_dataset_is_marked_and_restored(
         if entry.row in rows:
             assert entry.code is not None
             pm.parse(pm.Snippet(entry.id, entry.code, entry.language or ""))
-    pm.revert(marked, summary.manifest, back)
+    pm.revert(marked, back, summary.manifest)
     assert unpacked(back) == unpacked(source)

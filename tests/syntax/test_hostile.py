@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 import puzzlemark as pm
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.features.measure import measure
 from puzzlemark.harvesting.functions import Collected, Origin, Wanted, collect
@@ -138,10 +139,10 @@ def test_code_that_nests_as_deeply_as_is_allowed_is_read_without_recursion(langu
     tree = parse(Snippet("it", ALLOWED[language], language))
     marks = [each.watermark for each in named().values() if each.language == language]
     for mark in marks:
-        mark.plan(tree, "paper", random.Random(0))  # loads what it needs
+        first_mark(mark, tree, "paper", random.Random(0))  # loads what it needs
     with little_recursion():
         measured = measure(tree)
-        planned = [mark.plan(tree, "paper", random.Random(0)) for mark in marks]
+        planned = [first_mark(mark, tree, "paper", random.Random(0)) for mark in marks]
     assert measured[4] > 900  # mdt, the depth of the tree
     assert any(isinstance(each, Mark) and each.edits for each in planned)
 
@@ -175,14 +176,14 @@ def test_a_function_with_absurdly_many_variables_is_refused_with_a_reason(langua
     tree = parse(Snippet("it", MANY[language], language))
     (function,) = functions(tree)
     assert function.dynamic == TOO_MANY == "more than 10000 variables in a function"
-    mark = named()["U1"].watermark.plan(tree, "safe", random.Random(0))
+    mark = first_mark(named()["U1"].watermark, tree, "safe", random.Random(0))
     assert mark == Refusal(TOO_MANY)
 
 
 def test_ten_thousand_variables_are_not_too_many() -> None:
     code = "def f():\n" + "".join(f"    x{n} = 1\n" for n in range(MOST_VARIABLES))
     tree = parse(Snippet("it", code, "python"))
-    assert isinstance(named()["U1"].watermark.plan(tree, "safe", random.Random(0)), Mark)
+    assert isinstance(first_mark(named()["U1"].watermark, tree, "safe", random.Random(0)), Mark)
 
 
 ORDINARY = """def f{0}(first, second):

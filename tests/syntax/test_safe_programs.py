@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import parse
@@ -59,9 +60,9 @@ def rename_all(code: str, language: str = "python") -> str:
 
 def marked(code: str, watermark: Watermark, language: str = "python") -> Iterator[str]:
     tree = parse(Snippet("it", code, language))
-    plans = [watermark.plan(tree, "safe", random.Random(0))]
+    plans = [first_mark(watermark, tree, "safe", random.Random(0))]
     if isinstance(watermark, Introducing):
-        plans.append(watermark.introduce(tree, "safe", random.Random(0)))
+        plans.append(first_mark(watermark, tree, "safe", random.Random(0), introduce=True))
     for plan in plans:
         if isinstance(plan, Mark):
             yield apply_edits(tree.code, plan.edits).decode()

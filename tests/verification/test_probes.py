@@ -11,6 +11,7 @@ import pytest
 
 import puzzlemark as pm
 from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.snippet import Snippet, apply_edits
@@ -41,7 +42,7 @@ from tests.verification.outcomes import made_of
 
 def probe_of(watermark: Watermark, code: str, language: str = "python") -> Probe | Refusal:
     tree = parse(Snippet("x", code, language))
-    mark = watermark.plan(tree, "paper", random.Random(0))
+    mark = first_mark(watermark, tree, "paper", random.Random(0))
     assert isinstance(mark, Mark), mark
     marked = parse(Snippet("x", apply_edits(tree.code, mark.edits).decode(), language))
     return watermark.probe(marked, mark, ProbeNames(random.Random(7)))
@@ -139,7 +140,7 @@ def test_the_resolver_sees_the_pair_first_or_second_and_the_same_names(
     asked = 0
     for _, code in stdlib_functions[::4]:
         tree = parse(Snippet("x", code, "python"))
-        mark = Universal().plan(tree, "paper", random.Random(0))
+        mark = first_mark(Universal(), tree, "paper", random.Random(0))
         if isinstance(mark, Refusal):
             continue
         marked = parse(Snippet("x", apply_edits(tree.code, mark.edits).decode(), "python"))

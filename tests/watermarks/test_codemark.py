@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import Tree, parse
@@ -24,7 +25,7 @@ def tree(code: str, language: str = "python") -> Tree:
 
 def marked(name: str, code: str) -> tuple[Tree, Mark]:
     each = named()[name]
-    mark = each.watermark.plan(tree(code, each.language), "paper", RNG)
+    mark = first_mark(each.watermark, tree(code, each.language), "paper", RNG)
     assert isinstance(mark, Mark), mark
     return tree(apply_edits(code.encode(), mark.edits).decode(), each.language), mark
 
@@ -43,7 +44,7 @@ FORMS = {"T": "a = []\n", "T'": "b = list()\n", "G": "c = range(n)\n", "G'": "d 
 @pytest.mark.parametrize("kinds", ["T G", "T G'", "T' G", "T T' G G'", "T' T G'", "T' G' G"])
 def test_a_trigger_before_a_target_carries_where_one_can_change(kinds: str) -> None:
     code = "".join(FORMS[kind] for kind in kinds.split())
-    mark = B1.plan(tree(code), "paper", RNG)
+    mark = first_mark(B1, tree(code), "paper", RNG)
     assert isinstance(mark, Mark)
     assert mark.parts == (
         Part("trigger", "list()", "[]" if "T" in kinds.split() else None),
@@ -59,7 +60,7 @@ def test_a_trigger_before_a_target_carries_where_one_can_change(kinds: str) -> N
 )
 def test_nothing_else_carries(kinds: str) -> None:
     code = "".join(FORMS[kind] for kind in kinds.split())
-    assert isinstance(B1.plan(tree(code), "paper", RNG), Refusal)
+    assert isinstance(first_mark(B1, tree(code), "paper", RNG), Refusal)
 
 
 def test_edits_are_as_small_as_the_forms_differ() -> None:
@@ -160,7 +161,7 @@ def test_what_stands_in_the_marked_snippet_is_a_hit(
     for name in ("B1", "B2", "M1"):
         watermark = named()[name].watermark
         for id_, code in stdlib_functions:
-            mark = watermark.plan(tree(code), "paper", RNG)
+            mark = first_mark(watermark, tree(code), "paper", RNG)
             if isinstance(mark, Refusal):
                 continue
             after = tree(apply_edits(code.encode(), mark.edits).decode())
@@ -188,7 +189,7 @@ def test_a_spec_names_pairs_of_any_rewritings() -> None:
 
 
 def test_a_snippet_of_another_language_is_refused() -> None:
-    assert isinstance(B1.plan(tree("int f() { return 1; }", "java"), "paper", RNG), Refusal)
+    assert isinstance(first_mark(B1, tree("int f() { return 1; }", "java"), "paper", RNG), Refusal)
 
 
 @pytest.mark.parametrize("name", ["B1", "B2", "B3", "B4", "M1", "M2"])

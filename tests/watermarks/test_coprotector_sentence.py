@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import Tree, parse
@@ -24,7 +25,7 @@ def tree_of(code: str, language: str = "python") -> Tree:
 def marked(
     code: str, language: str = "python", watermark: CoProtectorSentence = INSERT, seed: int = 0
 ) -> tuple[Mark, str]:
-    mark = watermark.plan(tree_of(code, language), "paper", random.Random(seed))
+    mark = first_mark(watermark, tree_of(code, language), "paper", random.Random(seed))
     assert isinstance(mark, Mark), mark
     return mark, apply_edits(code.encode(), mark.edits).decode()
 
@@ -103,7 +104,7 @@ def test_an_empty_body_has_room() -> None:
     ],
 )
 def test_a_snippet_is_refused_with_a_reason(code: str, language: str, reason: str) -> None:
-    outcome = INSERT.plan(tree_of(code, language), "paper", random.Random(0))
+    outcome = first_mark(INSERT, tree_of(code, language), "paper", random.Random(0))
     assert isinstance(outcome, Refusal)
     assert outcome.reason.startswith(reason)
 

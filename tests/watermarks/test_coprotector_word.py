@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
@@ -28,7 +29,7 @@ def tree_of(code: str, language: str = "python") -> Tree:
 def plan(
     code: str, watermark: CoProtectorWord = WORD, seed: int = 0, policy: Policy = "paper"
 ) -> Mark | Refusal:
-    return watermark.plan(tree_of(code), policy, random.Random(seed))
+    return first_mark(watermark, tree_of(code), policy, random.Random(seed))
 
 
 def marked(code: str, watermark: CoProtectorWord = WORD, seed: int = 0) -> tuple[Mark, str]:
@@ -93,7 +94,7 @@ def test_plain_variables_stand_by_themselves_in_assignments_declarations_and_arg
     plain = CoProtectorWord(among="plain")
     seen: set[str | None] = set()
     for seed in range(60):
-        mark = plain.plan(tree_of(code, language), "paper", random.Random(seed))
+        mark = first_mark(plain, tree_of(code, language), "paper", random.Random(seed))
         assert isinstance(mark, Mark), mark
         seen |= {part.was for part in mark.parts}
     assert seen == drawn

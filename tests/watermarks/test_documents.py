@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.plan import dice
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
@@ -20,9 +21,8 @@ OURS_AND_COPROTECTORS = "P1 P2 P3 P4 U1 U2 W1 W2 S1 S2".split()
 def test_a_page_shows_what_becomes_of_its_code_and_what_is_asked(name: str) -> None:
     each, page = named()[name], (FOLDER / f"{name}.md").read_text()
     before, after = re.findall(rf"^```{each.language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    mark = each.watermark.plan(
-        parse(Snippet(name, before, each.language)), "paper", dice(name, b"")
-    )
+    tree = parse(Snippet(name, before, each.language))
+    mark = first_mark(each.watermark, tree, "paper", dice(name, b""))
     assert isinstance(mark, Mark), mark
     assert apply_edits(before.encode(), mark.edits).decode() == after
     names = ProbeNames(random.Random(0))

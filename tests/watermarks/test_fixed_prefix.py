@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
@@ -13,11 +14,12 @@ KEY = FixedPrefix("key")
 
 
 def plan(code: str, policy: Policy = "paper") -> Mark | Refusal:
-    return KEY.plan(parse(Snippet("it", code, "python")), policy, random.Random(0))
+    return first_mark(KEY, parse(Snippet("it", code, "python")), policy, random.Random(0))
 
 
 def introduce(code: str, policy: Policy = "paper") -> Mark | Refusal:
-    return KEY.introduce(parse(Snippet("it", code, "python")), policy, random.Random(0))
+    tree = parse(Snippet("it", code, "python"))
+    return first_mark(KEY, tree, policy, random.Random(0), introduce=True)
 
 
 def after(code: str, outcome: Mark | Refusal) -> str:

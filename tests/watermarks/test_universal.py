@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import Introducing, Mark, Part, Refusal
@@ -10,7 +11,7 @@ from puzzlemark.watermarks.universal import Universal
 
 
 def plan(code: str) -> Mark | Refusal:
-    return Universal().plan(parse(Snippet("it", code, "python")), "paper", random.Random(0))
+    return first_mark(Universal(), parse(Snippet("it", code, "python")), "paper", random.Random(0))
 
 
 def test_the_first_two_variables_are_prefix_and_suffix() -> None:

@@ -160,7 +160,7 @@ def _tally(
 
 
 def _rows(manifest: Manifest, records: int, marked: Corpus) -> list[int]:
-    rows = [carrier.row for carrier in manifest if carrier.mark.edits]
+    rows = [carrier.row for carrier in manifest if carrier.edits]
     if manifest.header.output.records != records:
         raise CorpusError(
             f"{marked.path}: {records:,} records, but the manifest is of "

@@ -11,7 +11,7 @@ A run is a folder, and goes on where it stopped:
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
+from puzzlemark.engines.base import Engine
 from puzzlemark.errors import NothingMarked, UsageError
 from puzzlemark.pages.files import write_text
 from puzzlemark.watermarks.base import named
@@ -44,6 +45,7 @@ class Plan:
     methods: tuple[str, ...] = METHODS
     tuning: Tuning = field(default_factory=Tuning)  # of the models that SS and AC look into
     workers: int | None = None
+    engine: str | Engine | None = None  # of the detectors
 
 
 def run(
@@ -130,6 +132,7 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
             clean=folder / language / "clean.jsonl.gz",
             truth=truth,
             workers=plan.workers,
+            engine=plan.engine,
             overwrite=True,
         )
         facts = found.to_json()
@@ -191,7 +194,9 @@ def _in_words(facts: Mapping[str, Any]) -> str:
 
 def _record_plan(folder: Path, plan: Plan) -> None:
     path = folder / "plan.json"
-    facts = {k: v for k, v in asdict(plan).items() if k not in ("methods", "workers")}
+    facts = asdict(replace(plan, engine=None))  # an engine may be an object that cannot be copied
+    for name in ("methods", "workers", "engine"):
+        del facts[name]
     text = json.dumps(facts, indent=2) + "\n"
     if path.exists() and path.read_text() != text:
         raise UsageError(f"{path}: another plan was begun here; choose another --output")

@@ -23,5 +23,5 @@ def run(
     import puzzlemark as pm
 
     with progress(not as_json) as report:
-        summary = pm.apply(dataset, manifest, output, overwrite=force, progress=report)
+        summary = pm.apply(dataset, output, manifest, overwrite=force, progress=report)
     print_json(summary.to_json()) if as_json else print_summary(summary)

@@ -31,7 +31,7 @@ from puzzlemark.errors import PuzzleMarkError, PuzzleMarkWarning, UsageError
 from puzzlemark.pages.diff import INVISIBLE, make_visible
 
 if TYPE_CHECKING:
-    from puzzlemark.embedding.summary import Summary
+    from puzzlemark.embedding.run import Summary
 
 Report = Callable[[str, int, int | None], None]  # stage, done, of how many
 REASONS_SHOWN = 8
@@ -57,6 +57,14 @@ Language = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Worker processes. (default: one for each core)", min=1)
+]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Where the work is done; see: puzzlemark list. (default: processes, or serial for one "
+        "worker)",
+    ),
 ]
 Dataset = Annotated[
     str,

@@ -10,6 +10,7 @@ from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
     Dataset,
+    EngineName,
     Force,
     IdColumn,
     Language,
@@ -69,6 +70,7 @@ def run(
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
     workers: Workers = None,
+    engine: EngineName = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -114,6 +116,7 @@ def run(
             language_column=language_column,
             cache=cache,
             workers=workers,
+            engine=engine,
             overwrite=force,
             progress=report,
         )

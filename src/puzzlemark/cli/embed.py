@@ -9,7 +9,7 @@ from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
     Dataset,
-    Features,
+    EngineName,
     Force,
     IdColumn,
     Language,
@@ -70,7 +70,20 @@ def run(
             help="Never mark more than this share of records. (default: 0.05; CodeMark: 1)"
         ),
     ] = None,
-    features: Features = None,
+    marks_per_record: Annotated[
+        int,
+        typer.Option(
+            help="The most marks in a record, each in a function of its own; rates count records.",
+            min=1,
+        ),
+    ] = 1,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Features to score by, with commas, or the .parquet file that `puzzlemark score` "
+            "wrote of this dataset, so that it is not measured again. (default: the paper's seven)"
+        ),
+    ] = None,
     projection: Projection = "pca",
     language: Language = None,
     code_column: CodeColumn = None,
@@ -84,6 +97,7 @@ def run(
         ),
     ] = None,
     workers: Workers = None,
+    engine: EngineName = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -116,7 +130,8 @@ def run(
             tau=tau,
             min_rate=min_rate,
             max_rate=max_rate,
-            features=features.split(",") if features else None,
+            marks_per_record=marks_per_record,
+            features=features,
             projection=projection,
             language=language,
             code_column=code_column,
@@ -124,6 +139,7 @@ def run(
             language_column=language_column,
             secret_file=secret_file,
             workers=workers,
+            engine=engine,
             overwrite=force,
             progress=report,
         )

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from puzzlemark.cli.base import AsJson, Force, Workers, output_console, print_json, progress
+from puzzlemark.cli.base import (
+    AsJson,
+    EngineName,
+    Force,
+    Workers,
+    output_console,
+    print_json,
+    progress,
+)
 
 
 def run(
@@ -25,6 +33,7 @@ def run(
         typer.Option(help="Leave out paths, or folder and file names, like this: 'test_*'."),
     ] = None,
     workers: Workers = None,
+    engine: EngineName = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,6 +54,7 @@ def run(
             documented_only=documented_only,
             exclude=exclude or (),
             workers=workers,
+            engine=engine,
             overwrite=force,
             progress=report,
         )

@@ -22,5 +22,5 @@ def run(
     import puzzlemark as pm
 
     with progress(not as_json) as report:
-        summary = pm.revert(dataset, manifest, output, overwrite=force, progress=report)
+        summary = pm.revert(dataset, output, manifest, overwrite=force, progress=report)
     print_json(summary.to_json()) if as_json else print_summary(summary)

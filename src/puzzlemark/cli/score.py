@@ -10,6 +10,7 @@ from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
     Dataset,
+    EngineName,
     Features,
     Force,
     IdColumn,
@@ -44,6 +45,7 @@ def run(
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
     workers: Workers = None,
+    engine: EngineName = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -77,6 +79,7 @@ def run(
             id_column=id_column,
             language_column=language_column,
             workers=workers,
+            engine=engine,
             overwrite=force,
             progress=report,
         )

@@ -114,7 +114,8 @@ def heading(mark: "Shown") -> Text:
     for part in join(mark.parts):
         text.append(part.joint).append(part.text, STYLES[part.role])
     text.append(f" ({', '.join(tell_origins(mark.parts)) or 'there by nature'})")
-    text.append(f"\nrow {mark.row:,}  {make_visible(mark.id)}", "dim")
+    function = f", function {mark.function:,}" if mark.function else ""
+    text.append(f"\nrow {mark.row:,}{function}  {make_visible(mark.id)}", "dim")
     return text
 
 
@@ -172,10 +173,11 @@ def _counts(showing: "Showing") -> list["Count"]:
     from puzzlemark.pages.marks import Count
 
     header = showing.header
-    records = header.input.records
+    records, marked = header.input.records, header.counts["marked"]
+    share = f"{marked / records:.2%}" if records else "none"
     return [
         Count(f"{records:,}", "records"),
-        Count(f"{showing.total:,}", f"marks ({showing.total / records:.2%})"),
+        Count(f"{showing.total:,}", f"marks ({share})"),
         Count(f"{header.counts.get('natural', 0):,}", "with a natural trigger"),
         Count(f"{header.counts.get('introduced', 0):,}", "with an introduced trigger"),
         Count(f"{header.counts.get('unedited', 0):,}", "there by nature, nothing changed"),

@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Suspicion, load_detector
-from puzzlemark.engines.base import make
+from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
@@ -73,6 +72,7 @@ def detect(
     language_column: str | None = None,
     cache: Path | str | None = None,
     workers: int | None = 1,
+    engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Detected:
@@ -106,9 +106,9 @@ def detect(
         clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
         place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
         _make(place)
-        with closing(make(workers)) as engine:
+        with open_engine(engine, workers) as opened:
             suspicion = detector.suspect(
-                corpus, clean=reference, engine=engine, progress=progress, cache=place
+                corpus, clean=reference, engine=opened, progress=progress, cache=place
             )
         accuracy = None if truth is None else judge(suspicion, truth)
         found = _summarise(corpus, output, detector, suspicion, digest, clean_digest, accuracy)

@@ -4,10 +4,9 @@ A detector sees a dataset as whoever took it would: records, and perhaps some th
 clean. It knows neither manifest nor watermark.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, get_type_hints
 
@@ -143,10 +142,25 @@ def keep_parts(
     """
     place.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
+    waiting: deque[tuple[Path, int]] = deque()  # what the engine was given, and how many records
     done = 0
-    for part, records in engine.map(partial(_keep, function, place), corpus.batches(rows)):
-        parts.append(part)
+
+    def missing() -> Iterator[Batch]:
+        nonlocal done
+        for batch in corpus.batches(rows):
+            # named by its rows: another file format cuts the same dataset into other batches
+            parts.append(place / f"{batch.rows[0]}-{batch.rows[-1]}.part")
+            if parts[-1].exists():
+                done += len(batch.rows)
+            else:
+                waiting.append((parts[-1], len(batch.rows)))
+                yield batch
+
+    for result in engine.map(function, missing()):
+        part, records = waiting.popleft()
+        _keep(part, result)
         progress(stage, done := done + records, None)
+    progress(stage, done, None)  # nothing was missing, perhaps
     return parts
 
 
@@ -161,16 +175,11 @@ def sampled_batches(corpus: Corpus, count: int, seed: int) -> Iterator[Batch]:
     return corpus.batches(sampled_rows(corpus, count, seed))
 
 
-def _keep(function: Callable[[Batch], bytes], place: Path, batch: Batch) -> tuple[Path, int]:
-    # named by its rows: another file format cuts the same dataset into other batches
-    part = place / f"{batch.rows[0]}-{batch.rows[-1]}.part"
-    if not part.exists():
-        result = function(batch)
-        partial_name = part.with_suffix(".partial")
-        try:
-            partial_name.write_bytes(result)
-            partial_name.replace(part)
-        except OSError as exc:
-            message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
-            raise CorpusError(message) from exc
-    return part, len(batch.rows)
+def _keep(part: Path, result: bytes) -> None:
+    partial_name = part.with_suffix(".partial")
+    try:
+        partial_name.write_bytes(result)
+        partial_name.replace(part)
+    except OSError as exc:
+        message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
+        raise CorpusError(message) from exc

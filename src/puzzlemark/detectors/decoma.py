@@ -1,7 +1,7 @@
 """DeCoMa: pairs of abstract expressions and identifiers that stand together too often."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -106,7 +106,7 @@ class DeCoMa:
     def _outliers(
         self, parts: Sequence[Path], engine: Engine, place: Path, progress: Progress | None = None
     ) -> dict[Kind, Outliers]:
-        coded = list(engine.map(partial(code_part, drop_first=self.drop_first), parts))
+        coded = list(engine.map(partial(code_part, drop_first=self.drop_first), read_parts(parts)))
         for name, channels in zip("VE", zip(*coded, strict=True), strict=True):
             channel = Channel.joined(channels)
             np.save(place / f"{name}.codes.npy", channel.codes)
@@ -129,7 +129,7 @@ class DeCoMa:
         reasons: list[str | None] = []
         scores: list[NDArray[np.float64]] = []
         spelled = [str(pair) for pair in pairs]
-        for some in engine.map(partial(match_part, pairs=pairs), parts):
+        for some in engine.map(partial(match_part, pairs=pairs), read_parts(parts)):
             ids += some.ids
             scores.append(some.strengths)
             reasons += [spelled[each] if isinstance(each, int) else each for each in some.reasons]
@@ -161,15 +161,20 @@ def abstract_batch(batch: Batch, *, identifiers: Identifiers, old_java: bool) ->
     return orjson.dumps(lines)
 
 
-def read_part(part: Path) -> list[tuple[str, str | None, Abstraction]]:
+def read_parts(parts: Iterable[Path]) -> Iterator[bytes]:
+    """What was kept, for an engine: its workers may not see this disk."""
+    return (part.read_bytes() for part in parts)
+
+
+def read_part(part: bytes) -> list[tuple[str, str | None, Abstraction]]:
     """Id, reason and abstraction of each record; one with a reason has nothing to judge."""
     return [
         (id_, reason, Abstraction(tuple(expressions), tuple(identifiers)))
-        for id_, reason, expressions, identifiers in orjson.loads(part.read_bytes())
+        for id_, reason, expressions, identifiers in orjson.loads(part)
     ]
 
 
-def code_part(part: Path, *, drop_first: bool) -> tuple[Channel, Channel]:
+def code_part(part: bytes, *, drop_first: bool) -> tuple[Channel, Channel]:
     """The terms to count, as codes: variables and expressions."""
     found = [each for _, reason, each in read_part(part) if reason is None]
     variables = Channel.of([[code_of(name) for name in each.identifiers] for each in found])
@@ -188,7 +193,7 @@ def code_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def find_texts(part: Path, *, wanted: frozenset[int]) -> dict[int, str]:
+def find_texts(part: bytes, *, wanted: frozenset[int]) -> dict[int, str]:
     """The texts of some codes."""
     texts: set[str] = set()
     for _, _, found in read_part(part):
@@ -205,7 +210,7 @@ class Matched:
     reasons: list[int | str | None]  # the pair's number, or why the record was not judged
 
 
-def match_part(part: Path, *, pairs: Sequence[Pair]) -> Matched:
+def match_part(part: bytes, *, pairs: Sequence[Pair]) -> Matched:
     """The strongest pair of each record."""
     matcher = Matcher.of(pairs)
     ids: list[str] = []
@@ -242,7 +247,7 @@ def _name_pairs(
         code for found in found_by_kind.values() for pair in _code_pairs(found) for code in pair
     }
     texts: dict[int, str] = {}
-    for some in engine.map(partial(find_texts, wanted=frozenset(codes)), parts):
+    for some in engine.map(partial(find_texts, wanted=frozenset(codes)), read_parts(parts)):
         texts |= some
     pairs: list[Pair] = []
     for kind, found in found_by_kind.items():

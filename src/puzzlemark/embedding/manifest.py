@@ -1,45 +1,52 @@
 """The manifest: a private file that says what was marked, where and how; applying it is a replay.
 
 One JSON object per line, gzip-compressed when the name ends in `.gz`: the header first, then one
-line per carrier in dataset order. See docs/manifest.md for every field.
+line per carrier in dataset order, with its marks by function. See docs/manifest.md for every field.
 """
 
 import gzip
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+)
 
 from puzzlemark.errors import ManifestError
-from puzzlemark.snippet import Edit, invert_edits
+from puzzlemark.snippet import Edit, in_order, invert_edits
 from puzzlemark.watermarks.base import Mark, Part, Role
 
 FORMAT: Literal["puzzlemark manifest"] = "puzzlemark manifest"
-VERSION = 2
-FIRST_VERSION = {"prefix", "suffix", "target", "replaced", "introduced"}  # what a mark was in 1
-ROLES = frozenset(get_args(Role))
+VERSION = 3  # 1 knew prefix, suffix and target only; 2 had one mark a record, in no named function
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Shard(_Part):
     """One file of a dataset."""
 
     name: str
-    records: int
+    records: NonNegativeInt
     sha256: str
 
 
 class Dataset(_Part):
     """A dataset's identity: what is in its records, and the bytes of its files."""
 
-    records: int
+    records: NonNegativeInt
     digest: str  # over the id and code of every record, in order; see docs/manifest.md
     shards: tuple[Shard, ...]
 
@@ -75,61 +82,144 @@ class Header(_Part):
     output: Dataset
     counts: dict[str, int]
     kept: dict[str, int]  # records without a mark, by reason
+    marks_per_record: PositiveInt = 1  # the most that a record may carry
+    key_fingerprint: str | None = None  # of the watermark's own key, where it has one
+
+    @property
+    def marks(self) -> int:
+        """How many marks there are; `counts["marked"]` says how many records carry them."""
+        marks = self.counts.get("natural", 0) + self.counts.get("introduced", 0)
+        return marks or self.counts.get("marked", 0)
+
+    @field_validator("columns")
+    @classmethod
+    def _name_the_columns(cls, columns: dict[str, str | None]) -> dict[str, str | None]:
+        if columns.keys() != {"code", "id", "language"}:
+            raise ValueError("must name code, id and language")
+        return columns
+
+    def to_line(self) -> bytes:
+        """The first line of the manifest; only a watermark with a key has a fingerprint of it."""
+        left_out = {"key_fingerprint"} if self.key_fingerprint is None else set()
+        return orjson.dumps(self.model_dump(exclude=left_out))
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A record that carries a mark."""
+    """A record that carries marks."""
 
     row: int  # counted from 0 over the whole dataset
     id: str
-    mark: Mark
+    marks: tuple[Mark, ...]  # one, or one for each of several functions, in order
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """All edits of the record, in order."""
+        return tuple(in_order(edit for mark in self.marks for edit in mark.edits))
 
     def to_line(self) -> bytes:
         """One line of the manifest; edits are grouped, as most differ in their offset only."""
-        mark = self.mark
-        groups: dict[tuple[bytes, bytes], list[int]] = {}
-        for edit in mark.edits:
-            groups.setdefault((edit.old, edit.new), []).append(edit.start)
-        edits = [[old.decode(), new.decode(), starts] for (old, new), starts in groups.items()]
-        return orjson.dumps(
+        marks = [
             {
-                "row": self.row,
-                "id": self.id,
+                "function": mark.function,
                 "parts": [[part.role, part.text, part.was] for part in mark.parts],
-                "edits": edits,
+                "edits": _group(mark.edits),
             }
-        )
+            for mark in self.marks
+        ]
+        return orjson.dumps({"row": self.row, "id": self.id, "marks": marks})
 
     @staticmethod
     def from_line(line: bytes) -> "Carrier":
-        """The reverse of `to_line`; raises KeyError, TypeError or ValueError on anything else."""
-        fields = orjson.loads(line)
-        row, id_, edits = fields.pop("row"), fields.pop("id"), fields.pop("edits")
-        planned = tuple(
-            sorted(
-                Edit(int(start), old.encode(), new.encode())
-                for old, new, starts in edits
-                for start in starts
-            )
-        )
-        return Carrier(int(row), str(id_), Mark(_read_parts(fields), planned))
+        """The reverse of `to_line`; raises ValueError, with the reason, on anything else."""
+        return _Line3.model_validate_json(line).to_carrier()
 
 
-def _read_parts(fields: dict[str, Any]) -> tuple[Part, ...]:
-    """The parts of a mark; the first version of the format spelled them as five fields."""
-    if fields.keys() == FIRST_VERSION:
-        return (
-            Part("prefix", fields["prefix"], fields["introduced"]),
-            Part("suffix", fields["suffix"]),
-            Part("target", fields["target"], fields["replaced"]),
+def _group(edits: Iterable[Edit]) -> list[tuple[str, str, list[int]]]:
+    groups: dict[tuple[bytes, bytes], list[int]] = {}
+    for edit in edits:
+        groups.setdefault((edit.old, edit.new), []).append(edit.start)
+    return [(old.decode(), new.decode(), starts) for (old, new), starts in groups.items()]
+
+
+# What a line may hold. A manifest may come from a stranger, so nothing is guessed or converted.
+
+_Parts = Annotated[tuple[tuple[Role, str, str | None], ...], Field(min_length=1)]
+_Starts = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+_Edits = tuple[tuple[str, str, _Starts], ...]
+
+
+def _mark(parts: Iterable[Part], edits: _Edits, function: int | None = None) -> Mark:
+    listed = (Edit(at, old.encode(), new.encode()) for old, new, starts in edits for at in starts)
+    return Mark(tuple(parts), tuple(sorted(listed)), function)
+
+
+class _Mark3(_Part):
+    function: NonNegativeInt | None
+    parts: _Parts
+    edits: _Edits
+
+    def to_mark(self) -> Mark:
+        return _mark((Part(*each) for each in self.parts), self.edits, self.function)
+
+
+class _Line3(_Part):
+    row: NonNegativeInt
+    id: str
+    marks: Annotated[tuple[_Mark3, ...], Field(min_length=1)]
+
+    def to_carrier(self) -> Carrier:
+        return Carrier(self.row, self.id, tuple(mark.to_mark() for mark in self.marks))
+
+
+class _Line2(_Part):
+    row: NonNegativeInt
+    id: str
+    parts: _Parts
+    edits: _Edits
+
+    def to_carrier(self) -> Carrier:
+        mark = _mark((Part(*each) for each in self.parts), self.edits)
+        return Carrier(self.row, self.id, (mark,))
+
+
+class _Line1(_Part):
+    row: NonNegativeInt
+    id: str
+    prefix: str
+    suffix: str
+    target: str
+    replaced: str | None
+    introduced: str | None
+    edits: _Edits
+
+    def to_carrier(self) -> Carrier:
+        parts = (
+            Part("prefix", self.prefix, self.introduced),
+            Part("suffix", self.suffix),
+            Part("target", self.target, self.replaced),
         )
-    if fields.keys() != {"parts"}:
-        raise ValueError(f"unknown fields {', '.join(sorted(fields))}")
-    parts = tuple(Part(*each) for each in fields["parts"])
-    if unknown := {part.role for part in parts} - ROLES:
-        raise ValueError(f"unknown role {', '.join(sorted(unknown))}")
-    return parts
+        return Carrier(self.row, self.id, (_mark(parts, self.edits),))
+
+
+LINES: Mapping[int, type[_Line1 | _Line2 | _Line3]] = {1: _Line1, 2: _Line2, 3: _Line3}
+
+
+def _why_impossible(carrier: Carrier) -> str | None:
+    """Why no run of `embed` wrote these marks, or None."""
+    functions = [mark.function for mark in carrier.marks]
+    if len(functions) > 1 and None in functions:
+        return "a mark of the whole snippet beside another one"
+    if len(set(functions)) < len(functions):
+        return "two marks in one function"
+    if not all(any(part.role == "target" for part in mark.parts) for mark in carrier.marks):
+        return "a mark without a target"
+    for before, after in pairwise(carrier.edits):
+        if after.start < before.end:
+            return f"edits overlap at byte {after.start}"
+    if any(edit.old == edit.new for edit in carrier.edits):
+        return "an edit that changes nothing"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +248,7 @@ class Edits(Mapping[int, tuple[Edit, ...]]):
         self._undo = undo
 
     def __getitem__(self, row: int) -> tuple[Edit, ...]:
-        edits = Carrier.from_line(self._lines[row]).mark.edits
+        edits = Carrier.from_line(self._lines[row]).edits
         return invert_edits(edits) if self._undo else edits
 
     def __contains__(self, row: object) -> bool:
@@ -181,7 +271,7 @@ def write_manifest(manifest: Manifest, path: Path) -> None:
 
 
 def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:
-    lines = (orjson.dumps(manifest.header.model_dump()), *manifest.lines.values())
+    lines = (manifest.header.to_line(), *manifest.lines.values())
     if path.suffix != ".gz":
         file.writelines(line + b"\n" for line in lines)
         return
@@ -201,11 +291,18 @@ def load_manifest(path: Path | str) -> Manifest:
     first, _, rest = text.partition(b"\n")
     header = _read_header(path, first)
     lines: dict[int, bytes] = {}
+    last = -1
     for number, line in enumerate(rest.splitlines(), start=2):
         try:
-            lines[Carrier.from_line(line).row] = line
-        except (ValueError, KeyError, TypeError, AttributeError) as exc:
-            raise ManifestError(f"{path}:{number}: not a mark: {exc}") from exc
+            carrier = LINES[header.version].model_validate_json(line).to_carrier()
+        except ValidationError as exc:
+            raise ManifestError(f"{path}:{number}: not a mark: {_first_error(exc)}") from exc
+        if carrier.row <= last:
+            raise ManifestError(f"{path}:{number}: row {carrier.row} stands after row {last}")
+        if reason := _why_impossible(carrier):
+            raise ManifestError(f"{path}:{number}: not a mark: {reason}")
+        last = carrier.row
+        lines[last] = line if header.version == VERSION else carrier.to_line()
     if len(lines) != header.counts.get("marked"):
         raise ManifestError(
             f"{path}: {len(lines)} marks, but the header counts {header.counts.get('marked')}; "
@@ -221,13 +318,19 @@ def _read_header(path: Path, line: bytes) -> Header:
         raise ManifestError(f"{path}: not a PuzzleMark manifest") from exc
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ManifestError(f"{path}: not a PuzzleMark manifest")
-    if not isinstance(fields.get("version"), int) or fields["version"] > VERSION:
+    version = fields.get("version")
+    if not isinstance(version, int) or version not in LINES:
         raise ManifestError(
             f"{path}: made by a newer version of PuzzleMark "
-            f"(format {fields.get('version')}, this one reads up to {VERSION}); upgrade"
+            f"(format {version}, this one reads up to {VERSION}); upgrade"
         )
     try:
         return Header.model_validate_json(line)
     except ValidationError as exc:
-        where = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors())
-        raise ManifestError(f"{path}:1: the header is damaged: {where}") from exc
+        raise ManifestError(f"{path}:1: the header is damaged: {_first_error(exc)}") from exc
+
+
+def _first_error(exc: ValidationError) -> str:
+    """`marks.0.parts.1: what is wrong with it`."""
+    first = exc.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")

@@ -16,7 +16,15 @@ from puzzlemark.carriers.selection import select
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.digest import record_digest
 from puzzlemark.embedding.manifest import Carrier
-from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
+from puzzlemark.embedding.marking import mark_snippet
+from puzzlemark.embedding.survey import (
+    Measured,
+    Survey,
+    Wanted,
+    parse_entry,
+    survey,
+    survey_measured,
+)
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
 from puzzlemark.features.table import DEFAULT
@@ -49,6 +57,7 @@ class Settings:
     features: tuple[str, ...] = DEFAULT
     projection: str = "pca"
     language: str | None = None  # mark records in this language only
+    marks_per_record: int = 1  # the most that one record carries, each in a function of its own
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_rate <= self.max_rate <= 1:
@@ -62,6 +71,8 @@ class Settings:
             raise UsageError(f"policy must be one of {', '.join(POLICIES)}, not {self.policy!r}")
         if self.order not in ("keyed", "dataset"):
             raise UsageError(f"order must be keyed or dataset, not {self.order!r}")
+        if self.marks_per_record < 1:
+            raise UsageError(f"marks per record must be 1 or more, not {self.marks_per_record}")
 
 
 @dataclass(slots=True)
@@ -86,11 +97,18 @@ def plan(
     *,
     order_key: bytes | None,
     draw_key: bytes = b"",
+    measured: Measured | None = None,
     progress: Progress = no_progress,
 ) -> Plan:
-    """Survey the dataset, select candidates, and mark them in order until the rates are met."""
+    """Survey the dataset, select candidates, and mark them in order until the rates are met.
+
+    With `measured`, features of the same dataset, the survey is a short one.
+    """
     wanted = Wanted(settings.watermark, order_key, settings.language, settings.features)
-    seen = survey(corpus, wanted, engine, progress)
+    if measured is None:
+        seen = survey(corpus, wanted, engine, progress)
+    else:
+        seen = survey_measured(corpus, wanted, measured, engine, progress)
     selection = select(
         seen.table,
         features=settings.features,
@@ -191,23 +209,34 @@ def plan_batch(
     batch: Batch, settings: Settings, *, draw_key: bytes, introduce: bool
 ) -> list[tuple[int, _Marked | str]]:
     """The worker's share: a mark, or the reason for none, for each record of the batch."""
-    scheme = settings.watermark.plan
-    if introduce:
-        assert isinstance(settings.watermark, Introducing)
-        scheme = settings.watermark.introduce
     outcomes: list[tuple[int, _Marked | str]] = []
     for entry in batch.entries():
         tree = parse_entry(entry, settings.language)
-        mark = scheme(tree, settings.policy, dice(entry.id, draw_key))
-        if isinstance(mark, Refusal):
-            outcomes.append((entry.row, mark.reason))
+        marks = mark_snippet(
+            settings.watermark,
+            tree,
+            settings.policy,
+            dice(entry.id, draw_key),
+            most=settings.marks_per_record,
+            introduce=introduce,
+        )
+        if isinstance(marks, Refusal):
+            outcomes.append((entry.row, marks.reason))
             continue
-        code = apply_edits(tree.code, mark.edits).decode()
-        counts = ["marked", "natural" if mark.is_natural else "introduced"]
-        counts += ["unedited"] if not mark.edits else []
-        line = Carrier(entry.row, entry.id, mark).to_line()
-        outcomes.append((entry.row, _Marked(line, record_digest(entry.id, code), tuple(counts))))
+        carrier = Carrier(entry.row, entry.id, marks)
+        code = apply_edits(tree.code, carrier.edits).decode()
+        digest = record_digest(entry.id, code)
+        outcomes.append((entry.row, _Marked(carrier.to_line(), digest, counted(carrier))))
     return outcomes
+
+
+def counted(carrier: Carrier) -> tuple[str, ...]:
+    """What a carrier adds to the counts: one marked record, and its marks by their kind."""
+    counts = ["marked"]
+    for mark in carrier.marks:
+        counts.append("natural" if mark.is_natural else "introduced")
+        counts += ["unedited"] if not mark.edits else []
+    return tuple(counts)
 
 
 def dice(id_: str, key: bytes) -> random.Random:

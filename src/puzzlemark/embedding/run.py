@@ -1,9 +1,9 @@
-"""A whole run of `embed`, from path to path: plan the marks, write the dataset and its manifest."""
+"""Whole runs, from path to path: `embed`, and its manifest as a patch in `apply` and `revert`."""
 
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,20 @@ from puzzlemark.embedding.manifest import (
     Manifest,
     Scheme,
     Shard,
+    load_manifest,
     write_manifest,
 )
 from puzzlemark.embedding.plan import Order, Plan, Settings, plan
-from puzzlemark.embedding.secret import Secret, find_secret, secret_path
-from puzzlemark.embedding.summary import Summary, counting, summarise
-from puzzlemark.embedding.traces import leave_out_repeated
-from puzzlemark.embedding.unmarked import refuse_no_marks, warn_of_missed_rate
-from puzzlemark.engines.base import make
-from puzzlemark.errors import UsageError
+from puzzlemark.embedding.scores import Scores, load_scores
+from puzzlemark.embedding.secret import Secret, bind_key, find_secret, secret_path
+from puzzlemark.embedding.survey import open_input
+from puzzlemark.embedding.unmarked import (
+    leave_out_repeated,
+    refuse_no_marks,
+    warn_of_missed_rate,
+)
+from puzzlemark.engines.base import Engine, open_engine
+from puzzlemark.errors import ManifestError, UsageError
 from puzzlemark.features.table import DEFAULT
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
@@ -36,9 +41,46 @@ from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged_together
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks.base import Defaults, Watermark, from_spec, named, to_settings
+from puzzlemark.watermarks.base import (
+    Defaults,
+    Keyed,
+    Watermark,
+    from_spec,
+    named,
+    to_settings,
+)
+
+Action = Literal["embed", "apply", "revert"]
+
 
 DEFAULT_WATERMARK = "universal"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did; the same content as `--json` prints."""
+
+    action: Action
+    input: str
+    output: str
+    manifest: str
+    records: int
+    marked: int
+    counts: dict[str, int]  # natural, introduced, unedited marks
+    kept: dict[str, int]  # records left as they were, by reason
+    recomputed: dict[str, int]  # cells of columns derived from the code
+    warnings: tuple[str, ...]
+    input_digest: str
+    output_digest: str
+
+    @property
+    def rate(self) -> float:
+        """Marked records among all."""
+        return self.marked / self.records if self.records else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON object."""
+        return {**asdict(self), "rate": self.rate}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +107,7 @@ def choose(mark: str | None = None, watermark: str | Watermark | None = None) ->
 
 
 def embed(
-    path: Path | str,
+    path: Path | str | Corpus,
     output: Path | str,
     manifest: Path | str | None = None,
     *,
@@ -76,7 +118,8 @@ def embed(
     tau: float | None = None,
     min_rate: float | None = None,
     max_rate: float | None = None,
-    features: Sequence[str] | None = None,
+    marks_per_record: int = 1,
+    features: Sequence[str] | Path | None = None,
     projection: str = "pca",
     language: str | None = None,
     code_column: str | None = None,
@@ -84,55 +127,61 @@ def embed(
     language_column: str | None = None,
     secret_file: Path | None = None,
     workers: int | None = 1,
+    engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Summary:
     """Watermark a dataset: `embed("train.jsonl.gz", "marked.jsonl.gz", mark="U1")`.
 
     Plans the marks, writes the dataset with them, and its manifest beside it (mode 0600). `tau` and
-    the rates are those that are usual for the watermark.
+    the rates are those that are usual for the watermark. `features` names what suitability is made
+    of, or is the file that `score` wrote of this dataset: then nothing is measured again.
     """
     choice = choose(mark, watermark)
+    scores = load_scores(features) if _is_file(features) else None
     settings = Settings(
         choice.watermark,
         policy,
         order,
         *choose_rates(choice.watermark.defaults, tau, min_rate, max_rate),
-        tuple(features) if features else DEFAULT,
+        _feature_names(features) if scores is None else scores.features,
         projection,
         choice.language,
+        marks_per_record,
     )
     output = Path(output)
     manifest_path = Path(manifest or output.with_name(f"{output.name}.manifest.jsonl.gz"))
-    if secret_file is not None and order != "keyed":
+    takes_secret = order == "keyed" or isinstance(choice.watermark, Keyed)
+    if secret_file is not None and not takes_secret:
         raise UsageError("--order dataset uses no secret; leave out --secret-file")
-    corpus = open_corpus(
+    corpus = open_input(
         path,
+        language=language,
+        default_language=choice.language,
         code_column=code_column,
         id_column=id_column,
         language_column=language_column,
-        language=language or choice.language,
     )
-    secret_place = secret_path(secret_file) if order == "keyed" else None
     keep_apart(
         {"--output": output, "--manifest": manifest_path},
-        {"INPUT": corpus.paths, "--secret-file" if secret_file else "the secret": secret_place},
+        {
+            "INPUT": corpus.paths,
+            "--features": None if scores is None else scores.path,
+            "--secret-file" if secret_file else "the secret": (
+                secret_path(secret_file) if takes_secret else None
+            ),
+        },
     )
     refuse_output(corpus.layout, corpus.path, output)
     if manifest_path.is_dir():
         raise UsageError(f"{manifest_path}: is a folder; name a file for the manifest")
+    if scores is not None:
+        scores.refuse_other(corpus)
     # the manifest first: marks without it are lost to their owner
     with staged_together((manifest_path, output), overwrite=overwrite) as (record, dataset):
-        secret = find_secret(secret_file) if order == "keyed" else None
-        with closing(make(workers)) as engine:
-            planned = plan(
-                corpus,
-                settings,
-                engine,
-                order_key=secret.derive("order") if secret else None,
-                draw_key=secret.derive("draw") if secret else b"",
-                progress=progress,
-            )
+        secret = find_secret(secret_file) if takes_secret else None
+        with open_engine(engine, workers) as opened:
+            planned = _plan(corpus, settings, secret, scores, opened, progress)
         derived = infer(corpus)
         leave_out_repeated(corpus, planned, derived)
         refuse_no_marks(corpus.path, planned, settings, choice.name)
@@ -142,6 +191,45 @@ def embed(
         write_manifest(Manifest(header, planned.lines), record)
     warnings = warn_of_missed_rate(planned, settings)
     return summarise("embed", corpus, output, manifest_path, header, written, warnings)
+
+
+def _is_file(features: Sequence[str] | Path | None) -> TypeGuard[Path | str]:
+    return isinstance(features, Path) or (
+        isinstance(features, str) and features.lower().endswith(".parquet")
+    )
+
+
+def _feature_names(features: Sequence[str] | Path | None) -> tuple[str, ...]:
+    """`"cc,nloc" -> ("cc", "nloc")`, as `("cc", "nloc")` itself; None: the paper's."""
+    if not features:
+        return DEFAULT
+    assert not isinstance(features, Path), "read as a file"
+    return tuple(features.split(",") if isinstance(features, str) else features)
+
+
+def _plan(
+    corpus: Corpus,
+    settings: Settings,
+    secret: Secret | None,
+    scores: Scores | None,
+    engine: Engine,
+    progress: Progress,
+) -> Plan:
+    """Plan with the keys that come from the secret; none of them leaves this function."""
+    watermark = settings.watermark if secret is None else bind_key(settings.watermark, secret)[0]
+    keyed = secret if settings.order == "keyed" else None
+    planned = plan(
+        corpus,
+        replace(settings, watermark=watermark),
+        engine,
+        order_key=keyed.derive("order") if keyed else None,
+        draw_key=keyed.derive("draw") if keyed else b"",
+        measured=scores.measured if scores else None,
+        progress=progress,
+    )
+    if scores is not None:
+        scores.refuse_changed(corpus.path, corpus_digest(planned.before.view(np.uint8).data))
+    return planned
 
 
 def choose_rates(
@@ -182,9 +270,11 @@ def _header(
         policy=settings.policy,
         order=settings.order,
         secret_fingerprint=secret.fingerprint if secret else None,
+        key_fingerprint=bind_key(settings.watermark, secret)[1] if secret else None,
         tau=settings.tau,
         min_rate=settings.min_rate,
         max_rate=settings.max_rate,
+        marks_per_record=settings.marks_per_record,
         features=settings.features,
         projection=settings.projection,
         suitability=planned.suitability,
@@ -202,3 +292,117 @@ def _dataset(digests: NDArray[np.void], files: list[tuple[str, int, str]]) -> Da
     shards = tuple(Shard(name=name, records=n, sha256=sha256) for name, n, sha256 in files)
     digest = corpus_digest(digests.view(np.uint8).data)
     return Dataset(records=len(digests), digest=digest, shards=shards)
+
+
+def apply(
+    path: Path | str,
+    output: Path | str,
+    manifest: Path | str,
+    *,
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Summary:
+    """Replay a manifest on the dataset it was made for; any other dataset is refused."""
+    return _replay("apply", path, Path(output), Path(manifest), overwrite, progress)
+
+
+def revert(
+    path: Path | str,
+    output: Path | str,
+    manifest: Path | str,
+    *,
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Summary:
+    """Take every mark out of a marked dataset again: each code cell gets its exact bytes back."""
+    return _replay("revert", path, Path(output), Path(manifest), overwrite, progress)
+
+
+def _replay(
+    action: Literal["apply", "revert"],
+    path: Path | str,
+    output: Path,
+    manifest_path: Path,
+    overwrite: bool,
+    progress: Progress,
+) -> Summary:
+    manifest = load_manifest(manifest_path)
+    header = manifest.header
+    before, after = header.input, header.output
+    if action == "revert":
+        before, after = after, before
+    corpus = open_corpus(
+        path,
+        code_column=header.columns["code"],
+        id_column=header.columns["id"],
+        language_column=header.columns["language"],
+        language=header.language,
+    )
+
+    def compare(written: Rewritten) -> None:
+        if written.input_digest != before.digest:
+            raise ManifestError(
+                f"{path}: not the dataset that {manifest_path} was made for, or changed since: "
+                f"digest {written.input_digest}, expected {before.digest}"
+            )
+        assert written.output_digest == after.digest, "the replay differs from the plan"
+
+    keep_apart({"--output": output}, {"INPUT": corpus.paths, "--manifest": manifest_path})
+    written = corpus.rewrite(
+        output,
+        manifest.edits(undo=action == "revert"),
+        header.derived,
+        overwrite=overwrite,
+        progress=counting(progress),
+        check=compare,
+        digests=True,
+    )
+    return summarise(action, corpus, output, manifest_path, header, written)
+
+
+def counting(progress: Progress) -> Callable[[int], None]:
+    """Progress of writing, told by how many more records are written."""
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress("writing", done, None)
+
+    return advance
+
+
+def summarise(
+    action: Action,
+    corpus: Corpus,
+    output: Path,
+    manifest_path: Path,
+    header: Header,
+    written: Rewritten,
+    warnings: Sequence[str] = (),
+) -> Summary:
+    """A summary, from the manifest's header and what was written."""
+    before, after = header.input.digest, header.output.digest
+    if action == "revert":
+        before, after = after, before
+    return Summary(
+        action,
+        str(corpus.path),
+        str(output),
+        str(manifest_path),
+        written.records,
+        header.counts["marked"],
+        header.counts,
+        header.kept,
+        dict(written.recomputed),
+        (*warnings, *_warnings(written)),
+        before,
+        after,
+    )
+
+
+def _warnings(written: Rewritten) -> Iterator[str]:
+    for stale in written.stale:
+        yield f"column {stale.column!r}: {stale.reason} ({stale.records:,} marked records)"
+    if written.ignored:
+        yield f"{written.ignored:,} other files in the input folder were not copied"

@@ -1,9 +1,8 @@
 """Features and suitability of every record, as a Parquet file that says how it was made."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,19 @@ import numpy as np
 import orjson
 
 from puzzlemark.carriers.selection import TAU, Selection, select
-from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.base import Corpus
 from puzzlemark.corpora.digest import corpus_digest
-from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
-from puzzlemark.engines.base import make
+from puzzlemark.embedding.survey import (
+    Measured,
+    Survey,
+    Wanted,
+    open_input,
+    parse_entry,
+    survey,
+)
+from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.features.table import DEFAULT, FEATURES
+from puzzlemark.features.table import DEFAULT, FEATURES, FeatureTable
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
@@ -55,7 +61,7 @@ class Scored:
 
 
 def score(
-    path: Path | str,
+    path: Path | str | Corpus,
     output: Path | str,
     *,
     tau: float = TAU,
@@ -66,23 +72,24 @@ def score(
     id_column: str | None = None,
     language_column: str | None = None,
     workers: int | None = 1,
+    engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Scored:
     """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`."""
     output = Path(output)
     check_output(output)
-    corpus = open_corpus(
+    corpus = open_input(
         path,
+        language=language,
         code_column=code_column,
         id_column=id_column,
         language_column=language_column,
-        language=language,
     )
     keep_apart({"--output": output}, {"INPUT": corpus.paths})
     with staged(output, overwrite=overwrite) as place:
-        with closing(make(workers)) as engine:
-            seen = survey(corpus, Wanted(), engine, progress)
+        with open_engine(engine, workers) as opened:
+            seen = survey(corpus, Wanted(), opened, progress)
         selection = select(
             seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
         )
@@ -201,9 +208,69 @@ def _summarise(corpus: Corpus, output: Path, seen: Survey, selection: Selection)
 def _metadata(corpus: Corpus, scored: Scored) -> bytes:
     paths = ("input", "output")  # where a file once lay is nobody's business
     facts = {name: value for name, value in scored.to_json().items() if name not in paths}
-    columns = {
-        "code": corpus.columns.code,
-        "id": corpus.columns.id,
-        "language": corpus.columns.language,
-    }
-    return orjson.dumps({**facts, "columns": columns, "versions": versions(*parsing_packages())})
+    return orjson.dumps(
+        {
+            **facts,
+            "columns": asdict(corpus.columns),
+            "language": corpus.language,
+            "versions": versions(*parsing_packages()),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """A file that `score` wrote, to be used in the place of a survey."""
+
+    path: Path
+    features: tuple[str, ...]  # those that its suitability is made of
+    digest: str  # of the dataset
+    about: Mapping[str, Any]
+    measured: Measured
+
+    def refuse_other(self, corpus: Corpus) -> None:
+        """Raise when the dataset was read otherwise, or measured by another version."""
+        now = {"columns": asdict(corpus.columns), "versions": versions(*parsing_packages())}
+        for name, value in now.items():
+            if self.about.get(name) != value:
+                raise UsageError(
+                    f"{self.path}: its {name} are not those of this run, so its features may not "
+                    "be either; run `puzzlemark score` again"
+                )
+        language = self.about.get("language")
+        # where every record says its language, it does not matter what the others would be in
+        if language != corpus.language and (language or "no language" in self.measured.reasons):
+            raise UsageError(
+                f"{self.path}: records that do not say their language were measured as "
+                f"{language or 'of none'}; run `puzzlemark score` again with --language"
+            )
+
+    def refuse_changed(self, path: Path, digest: str) -> None:
+        """Raise when the features are of another dataset."""
+        if digest != self.digest:
+            raise UsageError(
+                f"{self.path}: the features of another dataset than {path}, or of an earlier "
+                "state of it; run `puzzlemark score` again"
+            )
+
+
+def load_scores(path: Path | str) -> Scores:
+    """Read the features that `score` wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    try:
+        table = pq.read_table(path, columns=[*FEATURES, "reason"])
+        about = orjson.loads((table.schema.metadata or {})[METADATA])
+        features, digest = tuple(about["features"]), str(about["digest"])
+    except (OSError, pa.ArrowException, KeyError, TypeError, orjson.JSONDecodeError) as exc:
+        raise UsageError(
+            f"{path}: cannot be read as features; pass a file that `puzzlemark score` wrote"
+        ) from exc
+    columns = [table.column(name).fill_null(0).to_numpy().astype(np.int32) for name in FEATURES]
+    valid = table.column(FEATURES[0]).is_valid().to_numpy()
+    values = np.column_stack(columns) if len(table) else np.zeros((0, len(FEATURES)), np.int32)
+    reasons = table.column("reason").to_pylist()
+    measured = Measured(FeatureTable(values, valid.astype(np.bool_)), reasons)
+    return Scores(path, features, digest, about, measured)

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from puzzlemark.errors import SecretError
+from puzzlemark.watermarks.base import Keyed, Watermark
 
 VARIABLE = "PUZZLEMARK_SECRET"
 SHORTEST = 16  # bytes
@@ -34,6 +35,14 @@ class Secret:
     def fingerprint(self) -> str:
         """Tells two secrets apart without giving either away; stands in the manifest."""
         return self.derive("fingerprint").hex()[:16]
+
+
+def bind_key(watermark: Watermark, secret: Secret) -> tuple[Watermark, str | None]:
+    """A watermark with its key, if it takes one, and the key's fingerprint for the manifest."""
+    if not isinstance(watermark, Keyed):
+        return watermark, None
+    key = secret.derive(f"watermark:{watermark.name}")
+    return watermark.with_key(key), Secret(key).fingerprint
 
 
 def default_path() -> Path:

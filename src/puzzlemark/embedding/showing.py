@@ -1,7 +1,8 @@
 """Marks to look at: a dataset, original or marked, and its manifest give both sides of each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +38,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One mark with both sides of its snippet."""
+    """One mark, and both sides of its snippet with all the marks that it carries."""
 
     row: int
     id: str
@@ -51,11 +52,17 @@ class Shown:
         """What the mark consists of."""
         return self.mark.parts
 
+    @property
+    def function(self) -> int | None:
+        """The index of its function in the snippet; None: the mark is the whole snippet's."""
+        return self.mark.function
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON object."""
         return {
             "row": self.row,
             "id": self.id,
+            "function": self.function,
             "language": self.language,
             "parts": [asdict(part) for part in self.parts],
             "before": self.before.code,
@@ -90,7 +97,7 @@ def show(
     carriers = _choose(loaded, Path(manifest), ids)
     if rows is not None:
         carriers = [carrier for carrier in carriers if carrier.row in rows]
-    carriers = carriers[:limit]
+    carriers = _first(carriers, limit)
     columns = loaded.header.columns
     corpus = open_corpus(
         path,
@@ -104,10 +111,19 @@ def show(
     scheme = loaded.header.watermark
     watermark = from_settings(scheme.scheme, scheme.settings)
     marks = tuple(
-        _shown(watermark, carrier, entry, side)
+        shown
         for carrier, entry in zip(carriers, entries, strict=True)
+        for shown in _shown(watermark, carrier, entry, side)
     )
-    return Showing(str(path), side, loaded.header, len(loaded), marks)
+    return Showing(str(path), side, loaded.header, loaded.header.marks, marks[:limit])
+
+
+def _first(carriers: list[Carrier], limit: int | None) -> list[Carrier]:
+    """As many carriers as have the marks that are to be shown."""
+    if limit is None:
+        return carriers
+    before = accumulate((len(carrier.marks) for carrier in carriers), initial=0)
+    return [carrier for carrier, marks in zip(carriers, before, strict=False) if marks < limit]
 
 
 def _choose(manifest: Manifest, path: Path, ids: Collection[str]) -> list[Carrier]:
@@ -139,14 +155,14 @@ def which_side(
     edited = [
         ((entry.code or "").encode(), carrier)
         for carrier, entry in zip(carriers, entries, strict=True)
-        if carrier.mark.edits
+        if carrier.edits
     ]
     if not edited:
         return None
-    if all(_stand(code, invert_edits(carrier.mark.edits)) for code, carrier in edited):
+    if all(_stand(code, invert_edits(carrier.edits)) for code, carrier in edited):
         return "marked"
     for code, carrier in edited:
-        if not _stand(code, carrier.mark.edits):
+        if not _stand(code, carrier.edits):
             raise _wrong(path, manifest, f"row {carrier.row} has neither the old nor the new code")
     return "original"
 
@@ -165,27 +181,30 @@ def _continue(left: bytes, right: bytes) -> bool:
     return all(byte.isalnum() or byte == b"_" for byte in (left, right))
 
 
-def _shown(watermark: Watermark, carrier: Carrier, entry: Entry, side: SideName | None) -> Shown:
-    mark = carrier.mark
-    undo = invert_edits(mark.edits)
+def _shown(
+    watermark: Watermark, carrier: Carrier, entry: Entry, side: SideName | None
+) -> Iterator[Shown]:
+    undo = invert_edits(carrier.edits)
     code = (entry.code or "").encode()
     before = apply_edits(code, undo) if side == "marked" else code
-    after = code if side == "marked" else apply_edits(code, mark.edits)
+    after = code if side == "marked" else apply_edits(code, carrier.edits)
     language = find(entry.language or "")
     assert language is not None, "the record was parsed when it was marked"
-    places = watermark.locate(parse(Snippet(entry.id, after.decode(), language.name)), mark)
-    earlier = [
-        Place(_moved(place.start, undo), _moved(place.end, undo, is_end=True), place.role)
-        for place in places
-    ]
-    return Shown(
-        carrier.row,
-        carrier.id,
-        language.name,
-        mark,
-        _side(before, [place for place in earlier if place.start < place.end]),
-        _side(after, places),
-    )
+    tree = parse(Snippet(entry.id, after.decode(), language.name))
+    for mark in carrier.marks:
+        places = watermark.locate(tree, mark)
+        earlier = [
+            Place(_moved(place.start, undo), _moved(place.end, undo, is_end=True), place.role)
+            for place in places
+        ]
+        yield Shown(
+            carrier.row,
+            carrier.id,
+            language.name,
+            mark,
+            _side(before, [place for place in earlier if place.start < place.end]),
+            _side(after, places),
+        )
 
 
 def _moved(offset: int, edits: Sequence[Edit], *, is_end: bool = False) -> int:

@@ -1,20 +1,25 @@
-"""One pass over a dataset: measure every snippet, and note what the walk over carriers needs."""
+"""One pass over a dataset: measure every snippet, and note what the walk over carriers needs.
+
+Where an earlier run measured the dataset already, the pass parses nothing.
+"""
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.corpora.base import Batch, Corpus, Entry
+from puzzlemark.corpora.base import Batch, Corpus, Entry, open_corpus
 from puzzlemark.corpora.digest import record_digest
 from puzzlemark.engines.base import Engine
-from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import measure
 from puzzlemark.features.table import FEATURES, FeatureTable
-from puzzlemark.languages.base import find
+from puzzlemark.languages.base import Language, find
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
@@ -29,6 +34,14 @@ class Wanted:
     order_key: bytes | None = None  # None: dataset order
     language: str | None = None  # records in another language are left alone
     features: tuple[str, ...] = FEATURES
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What an earlier run measured: the features of every record, or the reason for none."""
+
+    table: FeatureTable
+    reasons: Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,23 @@ class Survey:
         return self.table.values[:, FEATURES.index("dvc")]
 
 
+def open_input(
+    path: Path | str | Corpus,
+    *,
+    language: str | None,
+    default_language: str | None = None,
+    **columns: str | None,
+) -> Corpus:
+    """The dataset at a path, or one that is open: its columns and language are said already."""
+    if not isinstance(path, Corpus):
+        return open_corpus(path, language=language or default_language, **columns)
+    if given := sorted(name for name, value in columns.items() if value is not None):
+        raise UsageError(f"the corpus is open, and its columns are known: leave out {given[0]}")
+    if language is not None:
+        raise UsageError("the corpus is open, and its language is known: leave out language")
+    return replace(path, language=path.language or default_language)
+
+
 def survey(
     corpus: Corpus, wanted: Wanted, engine: Engine, progress: Progress = no_progress
 ) -> Survey:
@@ -59,6 +89,84 @@ def survey(
         growing.add(part)
         progress("measuring", len(growing.may_occur), None)
     return growing.finish()
+
+
+def survey_measured(
+    corpus: Corpus,
+    wanted: Wanted,
+    measured: Measured,
+    engine: Engine,
+    progress: Progress = no_progress,
+) -> Survey:
+    """The same survey of a dataset that was measured before: read, but not parsed again."""
+    growing = _Growing()
+    done = 0
+    for seen in engine.map(partial(look_batch, wanted=wanted), corpus.batches()):
+        rows = slice(done, done + len(seen.reasons))
+        known = measured.table.measured[rows]
+        if len(known) < len(seen.reasons):
+            raise UsageError(f"{corpus.path}: more records than were measured; score it again")
+        theirs = measured.reasons[rows]
+        reasons = [one or other for one, other in zip(seen.reasons, theirs, strict=True)]
+        usable = known & np.array([reason is None for reason in reasons], np.bool_)
+        values = np.where(usable[:, None], measured.table.values[rows], 0).astype(np.int32)
+        growing.add(
+            _Part(
+                FeatureTable(values, usable),
+                seen.may_occur & usable,
+                seen.order,
+                seen.digests,
+                Counter(reason for reason in reasons if reason is not None),
+            )
+        )
+        done += len(seen.reasons)
+        progress("reading", done, None)
+    return growing.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    reasons: list[str | None]  # why a record cannot be used, as far as that shows without parsing
+    may_occur: NDArray[np.bool_]
+    order: NDArray[np.uint64]
+    digests: bytes
+
+
+def look_batch(batch: Batch, wanted: Wanted) -> _Seen:
+    """The worker's share of it."""
+    entries = batch.entries()
+    reasons: list[str | None] = []
+    may_occur = np.zeros(len(entries), np.bool_)
+    for place, entry in enumerate(entries):
+        try:
+            language = _language_of(entry, wanted.language)
+        except UnparsableSnippet as exc:
+            reasons.append(str(exc))
+            continue
+        reasons.append(None)
+        may_occur[place] = wanted.watermark is not None and _may_occur(
+            wanted.watermark, entry, language
+        )
+    return _Seen(
+        reasons,
+        may_occur,
+        np.array([_order(entry, wanted.order_key) for entry in entries], np.uint64),
+        b"".join(record_digest(entry.id, entry.code) for entry in entries),
+    )
+
+
+def _may_occur(watermark: Watermark, entry: Entry, language: Language) -> bool:
+    """What the watermark says of the source that is parsed, mostly without parsing it."""
+    code = (entry.code or "").encode()
+    if watermark.may_occur(code) or language.wrapper is None:
+        return watermark.may_occur(code)
+    before, after = language.wrapper
+    if not watermark.may_occur(before + code + after):
+        return False
+    try:
+        return watermark.may_occur(parse_entry(entry, None).source)
+    except UnparsableSnippet:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +204,12 @@ def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
 
 def parse_entry(entry: Entry, wanted: str | None) -> Tree:
     """The tree of a record; raises UnparsableSnippet with the reason why it has none."""
+    language = _language_of(entry, wanted)
+    assert entry.code is not None, "else it would be refused"
+    return parse(Snippet(entry.id, entry.code, language.name))
+
+
+def _language_of(entry: Entry, wanted: str | None) -> Language:
     if entry.reason is not None or entry.code is None:
         raise UnparsableSnippet(entry.reason or "null code")
     language = find(entry.language or "")
@@ -103,7 +217,7 @@ def parse_entry(entry: Entry, wanted: str | None) -> Tree:
         raise UnparsableSnippet(f"language {entry.language!r} is not supported")
     if wanted is not None and language.name != wanted:
         raise UnparsableSnippet(f"language {language.name!r} is not the mark's")
-    return parse(Snippet(entry.id, entry.code, language.name))
+    return language
 
 
 def _order(entry: Entry, key: bytes | None) -> int:

@@ -1,12 +1,18 @@
-"""Why nothing in a dataset was marked, or too little, and what to do about it."""
+"""Records that carry no mark: those that lose it again, and why there are so many of them."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from puzzlemark import plugins
+from puzzlemark.corpora.base import Corpus, Derivations
+from puzzlemark.corpora.revising import HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST, Reviser
+from puzzlemark.embedding.manifest import Carrier, Edits
 from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_FOR_IT,
@@ -15,11 +21,49 @@ from puzzlemark.embedding.plan import (
     Plan,
     Settings,
     budgets,
+    counted,
 )
 from puzzlemark.errors import NothingMarked
 from puzzlemark.watermarks.base import named
 
 OTHERS_TOLD = 2
+TRACES = frozenset({HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST})
+REPEATED = "a line that the mark would change stands in another column, too"
+# A column that repeats the code of most records must be dropped, or nothing could be marked: the
+# summary warns of it.
+FEW = 0.5
+
+
+def leave_out_repeated(corpus: Corpus, planned: Plan, derived: Derivations) -> None:
+    """Take those carriers out of the plan: a docstring that quotes the old line tells them."""
+    found = _find_traces(corpus, planned, derived)
+    columns = Counter(column for traces in found.values() for column in traces)
+    usual = {name for name, count in columns.items() if count > FEW * len(planned.lines)}
+    for row, traces in found.items():
+        if traces - usual:
+            _leave_out(planned, row)
+    planned.counts = +planned.counts  # without those that became 0
+
+
+def _find_traces(corpus: Corpus, planned: Plan, derived: Derivations) -> dict[int, set[str]]:
+    """For each such carrier the columns that still show its old code."""
+    reviser = Reviser.of(corpus.columns, Edits(planned.lines), derived)
+    rows = np.asarray(reviser.rows, dtype=np.int64)
+    found: dict[int, set[str]] = {}
+    for batch in corpus.batches(rows, whole=True):
+        for row, record in zip(batch.rows.tolist(), batch.records(), strict=True):
+            stale = reviser.revise(row, record, f"{batch.shard}: row {row - batch.start}").stale
+            traces = {column for column, reason in stale.items() if reason in TRACES}
+            if traces:
+                found[row] = traces
+    return found
+
+
+def _leave_out(planned: Plan, row: int) -> None:
+    carrier = Carrier.from_line(planned.lines.pop(row))
+    del planned.digests[row]
+    planned.counts.subtract(counted(carrier))
+    planned.kept[REPEATED] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,12 @@
-"""An engine maps a pure function over batches and keeps their order."""
+"""An engine maps a pure function over batches and keeps their order.
+
+Function, batches and results are pickled where the work is done elsewhere. So a function reads no
+file that only this machine has, and writes none: what is kept, the caller writes.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol, TypeVar, runtime_checkable
 
 from puzzlemark import plugins
@@ -24,8 +29,12 @@ class Divisible(Protocol):
         ...
 
 
+@runtime_checkable
 class Engine(Protocol):
-    """Where the map runs. Results come in the order of the batches, whatever finishes first."""
+    """Where the map runs. Results come in the order of the batches, whatever finishes first.
+
+    A plug-in is a file with a class `ENGINE`, which is made with the number of its workers.
+    """
 
     def map(
         self, function: Callable[[Batch], Result], batches: Iterable[Batch]
@@ -38,13 +47,33 @@ class Engine(Protocol):
         ...
 
 
-def make(workers: int | None = 1) -> Engine:
-    """An engine for so many workers; None: one for each core this process may use."""
+@contextmanager
+def open_engine(engine: str | Engine | None = None, workers: int | None = 1) -> Iterator[Engine]:
+    """An engine by its name, made for so many workers and closed at the end.
+
+    An engine that is there already is used as it is, and left to its owner to close.
+    """
+    if isinstance(engine, Engine):
+        yield engine
+        return
+    made = make(workers, engine)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def make(workers: int | None = 1, name: str | None = None) -> Engine:
+    """An engine for so many workers; None: one for each core this process may use.
+
+    Without a name it is `serial` for one worker, else `processes`.
+    """
     if workers is None:
         workers = available_cores()
     if workers < 1:
         raise UsageError(f"workers must be 1 or more, not {workers}")
-    name = "serial" if workers == 1 else "processes"
+    if name is None:
+        name = "serial" if workers == 1 else "processes"
     engine: Engine = plugins.load("engines", name).ENGINE(workers)
     return engine
 

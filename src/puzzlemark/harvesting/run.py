@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.engines.base import make
+from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.harvesting.functions import Collected, Origin, Record, Wanted, collect_all
@@ -56,6 +57,7 @@ def harvest(
     documented_only: bool = False,
     exclude: Sequence[str] = (),
     workers: int | None = 1,
+    engine: str | Engine | None = None,
     tally: Harvested | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Record]:
@@ -73,7 +75,7 @@ def harvest(
         raise CorpusError(f"{tree.path}: no such file or folder; check the path")
     wanted = Wanted(table.name, min_lines, documented_only)
     tally = tally or Harvested(str(source), table.name)
-    return _reap_tree(tree, wanted, workers, tally, progress)
+    return _reap_tree(tree, wanted, open_engine(engine, workers), tally, progress)
 
 
 def harvest_to(
@@ -85,6 +87,7 @@ def harvest_to(
     documented_only: bool = False,
     exclude: Sequence[str] = (),
     workers: int | None = None,
+    engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Harvested:
@@ -100,6 +103,7 @@ def harvest_to(
         documented_only=documented_only,
         exclude=exclude,
         workers=workers,
+        engine=engine,
         tally=tally,
         progress=progress,
     )
@@ -110,13 +114,12 @@ def harvest_to(
 def _reap_tree(
     tree: Source,
     wanted: Wanted,
-    workers: int | None,
+    opening: AbstractContextManager[Engine],
     tally: Harvested,
     progress: Progress | None,
 ) -> Iterator[Record]:
     tally.language = wanted.language
-    engine = make(workers)
-    try:
+    with opening as engine:
         tally.origin = tree.origin()
         work = partial(collect_all, wanted=wanted, origin=tally.origin)
         for collected in engine.map(work, _batches(tree.files(), tally)):
@@ -124,8 +127,6 @@ def _reap_tree(
             if progress is not None:
                 progress("harvesting", tally.records, None)
             yield from collected.records
-    finally:
-        engine.close()
     tally.files += tree.skipped.total()
     tally.skipped_files.update(tree.skipped)
 

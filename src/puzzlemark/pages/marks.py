@@ -43,6 +43,11 @@ class ShownMark(Protocol):
         ...
 
     @property
+    def function(self) -> int | None:
+        """The index of its function in the snippet; None: the mark is the whole snippet's."""
+        ...
+
+    @property
     def parts(self) -> Sequence[Part]:
         """What it consists of: triggers, and after each of them its target."""
         ...
@@ -87,6 +92,7 @@ class Joined:
 @dataclass(frozen=True, slots=True)
 class _Entry:
     row: int
+    function: int  # 0 is not worth a word: most records have one function
     id: str
     heading: tuple[Joined, ...]
     notes: tuple[str, ...]
@@ -121,6 +127,7 @@ def _entry(mark: ShownMark) -> _Entry:
     rest = len(rows) - sum(hunk.skipped + len(hunk.rows) for hunk in shown)
     return _Entry(
         mark.row,
+        mark.function or 0,
         make_visible(mark.id),
         tuple(join(mark.parts)),
         tuple(tell_origins(mark.parts)),

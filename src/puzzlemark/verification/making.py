@@ -92,7 +92,7 @@ def build_probes(
         strategy=watermark.design.name,
         pairs=len(probes),
         seed=seed,
-        marks=len(loaded),
+        marks=loaded.header.marks,
         refused=dict(refused.most_common()),
         names="paper" if paper else "drawn",
         ordinary=len(requests),
@@ -151,7 +151,7 @@ def _with_key(
     if not isinstance(watermark, Keyed) or secret is None:
         return watermark, None
     key, written = watermark_key(secret, watermark.name)
-    made_with = getattr(loaded.header, "key_fingerprint", None)  # earlier manifests do not say
+    made_with = loaded.header.key_fingerprint  # earlier manifests do not say
     if made_with not in (None, written.fingerprint):
         raise SecretError(
             f"{manifest}: its marks were made with another key; pass the file of the secret that "
@@ -170,11 +170,11 @@ def _outcomes(
 ) -> Iterator[Probe | Refusal]:
     """A probe or a refusal for each mark, in the order in which they are drawn."""
     copies = Copies()
-    for row, snippet, mark in _drawn(around, Path(manifest), pairs):
+    for place, snippet, mark in _drawn(around, Path(manifest), pairs):
         if paper:
-            names = ProbeNames(random.Random(f"{around.seed}:{row}"))
+            names = ProbeNames(random.Random(f"{around.seed}:{place}"))
         else:
-            names = ProbeNames(around.rng(f"row {row}"), lambda: around.pool)
+            names = ProbeNames(around.rng(f"row {place}"), lambda: around.pool)
         probe = watermark.probe(parse(snippet), mark, names)
         yield probe if isinstance(probe, Refusal) else _checked(watermark, probe, copies)
 
@@ -188,8 +188,11 @@ def _checked(watermark: Watermark, probe: Probe, copies: Copies) -> Probe | Refu
 
 def _drawn(
     around: "Surroundings", manifest: Path, pairs: int
-) -> Iterator[tuple[int, Snippet, Mark]]:
-    """Rows with their marked snippets and marks, in an order drawn by seed, a round at a time."""
+) -> Iterator[tuple[str, Snippet, Mark]]:
+    """Places with their marked snippets and marks, in an order drawn by seed, a round at a time.
+
+    The first mark of a record, mostly the only one, is named by its row alone.
+    """
     lines = around.manifest.lines
     rows = list(lines)
     random.Random(around.seed).shuffle(rows)
@@ -205,8 +208,10 @@ def _drawn(
             code, language = entry.code or "", find(entry.language or "")
             assert language is not None, "the record was parsed when it was marked"
             if side != "marked":
-                code = apply_edits(code.encode(), carrier.mark.edits).decode()
-            yield row, Snippet(carrier.id, code, language.name), carrier.mark
+                code = apply_edits(code.encode(), carrier.edits).decode()
+            snippet = Snippet(carrier.id, code, language.name)
+            for number, mark in enumerate(carrier.marks):
+                yield f"{row}:{mark.function}" if number else str(row), snippet, mark
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,21 @@
 """The concatenation pattern (paper, Algorithm 1, EmbedWatermark), shared by both strategies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.syntax.naming import concatenate, is_compound, is_plain_identifier
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, functions
-from puzzlemark.watermarks.base import Mark, Part, Refusal
+from puzzlemark.watermarks.base import Mark, Part, Place, Refusal
 
 FEWEST_VARIABLES = 3  # prefix, suffix, and one to be replaced
 
-NO_FUNCTION = Refusal("no function in the snippet")
-NO_PREFIX = Refusal("no variable is named like the prefix")
+NO_PREFIX = Refusal("no variable is named like the prefix", is_weak=True)
 TOO_FEW = Refusal("fewer than two variables after the prefix")
 TARGET_TAKEN = Refusal("the target's name stands elsewhere in the snippet")
 NOTHING_TO_REPLACE = Refusal("no variable after the suffix may be renamed")
 NOTHING_TO_INTRODUCE = Refusal("no variable may be renamed to the prefix")
-
-
-def mark_first(tree: Tree, attempt: Callable[[Function], Mark | Refusal]) -> Mark | Refusal:
-    """The mark of the first function that can carry it, or why the first that might could not."""
-    refusal: Refusal | None = None
-    for function in functions(tree):
-        outcome = attempt(function)
-        if isinstance(outcome, Mark):
-            return outcome
-        if refusal is None or refusal is NO_PREFIX:
-            refusal = outcome
-    return refusal or NO_FUNCTION
 
 
 def variables_of(function: Function) -> list[Variable]:
@@ -71,7 +58,7 @@ def concatenation_mark(
         Part("suffix", suffix),
         Part("target", target, replaced),
     )
-    return Mark(parts, edits)
+    return Mark(parts, edits, function.index)
 
 
 def select_replaced(others: Sequence[Variable], policy: Policy) -> str | None:
@@ -85,3 +72,24 @@ def select_replaced(others: Sequence[Variable], policy: Policy) -> str | None:
     if compound:
         return max(compound, key=lambda each: each.frequency).name
     return min(candidates, key=lambda each: each.frequency).name if candidates else None
+
+
+def functions_of(tree: Tree, mark: Mark) -> Iterable[Function]:
+    """The function that a mark names; all of them for a mark that names none."""
+    found = functions(tree)
+    return found if mark.function is None else (f for f in found if f.index == mark.function)
+
+
+def variable_places(tree: Tree, mark: Mark) -> tuple[Place, ...]:
+    """Where the variables named like the parts stand."""
+    roles = {part.text: part.role for part in mark.parts}
+    for function in functions_of(tree, mark):
+        variables = {variable.name: variable for variable in function.variables}
+        if roles.keys() <= variables.keys():
+            places = (
+                Place(start, start + len(name), role)
+                for name, role in roles.items()
+                for start in variables[name].starts
+            )
+            return tuple(sorted(places, key=lambda place: place.start))
+    return ()

@@ -16,7 +16,7 @@ from puzzlemark.syntax.prompts import declare_after, declare_before, reword
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, functions
-from puzzlemark.watermarks._concatenation import variables_of
+from puzzlemark.watermarks._concatenation import functions_of, variables_of
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal
 
@@ -70,9 +70,9 @@ def names_of(mark: Mark) -> tuple[str, str, str]:
 
 
 def find_mark(tree: Tree, mark: Mark, *, first: bool) -> Function | None:
-    """The function with the variables prefix, suffix, ..., target; `first`: from its start."""
+    """The mark's function, if it has prefix, suffix, ..., target; `first`: from its start."""
     prefix, suffix, target = names_of(mark)
-    for function in functions(tree):
+    for function in functions_of(tree, mark):
         names = [variable.name for variable in variables_of(function)]
         if prefix not in names or target not in names or function.dynamic:
             continue

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from tree_sitter import Node
 
 from puzzlemark.languages.base import NodeTypes
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree, is_docstring, parse
+from puzzlemark.syntax.variables import function_nodes
 
 _BLANK = re.compile(rb"\s*")
 
@@ -33,6 +35,19 @@ class Spot:
         """The edit that puts statements here."""
         text = self.lead + self.joint.join(statements) + self.tail
         return Edit(self.start, self.old, text.encode())
+
+
+def node_at(tree: Tree, index: int) -> Node:
+    """The node of the function with this index."""
+    return next(islice(function_nodes(tree), index, None))
+
+
+def span_of(tree: Tree, index: int | None) -> tuple[int, int]:
+    """Start and end of a function in the snippet; None: of the whole snippet."""
+    if index is None:
+        return 0, len(tree.code)
+    node = node_at(tree, index)
+    return node.start_byte - tree.offset, node.end_byte - tree.offset
 
 
 def gaps(tree: Tree, body: Node) -> list[Spot]:

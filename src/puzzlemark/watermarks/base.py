@@ -2,14 +2,14 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
-from puzzlemark.syntax.variables import Policy
+from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._design import Arm as Arm
 from puzzlemark.watermarks._design import ArmWords as ArmWords
 from puzzlemark.watermarks._design import Decision as Decision
@@ -31,10 +31,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark in one snippet: a trigger (of ours: prefix and suffix), and after it the target."""
+    """One mark in one function: a trigger (of ours: prefix and suffix), and after it the target."""
 
     parts: tuple[Part, ...]  # a target follows its trigger; a mark may have several pairs
     edits: tuple[Edit, ...] = ()  # none: the whole mark was there by nature
+    function: int | None = None  # its index in the snippet; None: the mark is the whole snippet's
 
     def of(self, role: Role) -> Part:
         """The first part in a role: `mark.of("target").text -> "key_iterator"`."""
@@ -57,9 +58,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a snippet does not carry; reasons are counted in the summary."""
+    """Why a function or a snippet does not carry; reasons are counted in the summary."""
 
     reason: str
+    is_weak: bool = False  # the reason of another function says more about the snippet
+
+
+NO_FUNCTION = Refusal("no function in the snippet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Defaults:
 
 
 class Watermark(Protocol):
-    """How to mark one tree. The order of carriers, budgets and corpora are not its business."""
+    """How to mark one function. Who walks functions, carriers and corpora is not its business."""
 
     name: ClassVar[str]  # the file's name
     design: ClassVar[Design]  # how a model is asked about a mark
@@ -83,12 +88,21 @@ class Watermark(Protocol):
         """Whether `plan` might mark this snippet: a cheap look, never wrongly no."""
         ...
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
-        """Mark a snippet; a mark that stands there already needs no edits."""
+    def plan(
+        self, tree: Tree, function: Function, policy: Policy, rng: random.Random
+    ) -> Mark | Refusal:
+        """Mark one function of a snippet; a mark that stands there already needs no edits.
+
+        The mark names the function, and its edits stay inside it.
+        """
         ...
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
-        """Where the parts of a mark stand in the marked snippet, ascending, without overlaps."""
+        """Where the parts of a mark stand in the marked snippet, ascending, without overlaps.
+
+        They stand in the function that the mark names. A mark of the whole snippet, and one of a
+        manifest that did not say it yet, is looked for in all of them.
+        """
         ...
 
     def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
@@ -100,8 +114,19 @@ class Watermark(Protocol):
 class Introducing(Protocol):
     """A watermark that can bring its trigger into snippets where `may_occur` says no."""
 
-    def introduce(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
-        """Mark a snippet in which the trigger does not stand by nature."""
+    def introduce(
+        self, tree: Tree, function: Function, policy: Policy, rng: random.Random
+    ) -> Mark | Refusal:
+        """Mark a function of a snippet in which the trigger does not stand by nature."""
+        ...
+
+
+@runtime_checkable
+class SnippetWide(Protocol):
+    """A watermark that looks at the whole snippet first, where a record carries one mark only."""
+
+    def plan_snippet(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal | None:
+        """A mark of the snippet as a whole, or why it has none; None: its functions decide."""
         ...
 
 
@@ -110,7 +135,10 @@ class Keyed(Protocol):
     """A watermark whose marks or prompts follow from a key; only its fingerprint is written."""
 
     def with_key(self, key: bytes) -> Watermark:
-        """The same watermark with its key, which is no setting: `to_settings` leaves it out."""
+        """The same watermark with its key, which is no setting: `to_settings` leaves it out.
+
+        It is kept in a field with `field(default=None, repr=False)`, so that nothing prints it.
+        """
         ...
 
 
@@ -153,7 +181,7 @@ def from_spec(spec: str) -> Watermark:
 def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
     """A watermark from its scheme and settings, as they stand in a manifest's header."""
     kind = plugins.load("watermarks", scheme).SCHEME
-    known = [each.name for each in fields(kind)]
+    known = _setting_names(kind)
     if unknown := sorted(set(settings) - set(known)):
         takes = ", ".join(known) or "no settings"
         raise UsageError(f"{scheme} has no setting {', '.join(unknown)}; it takes {takes}")
@@ -163,4 +191,9 @@ def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
 
 def to_settings(watermark: Watermark) -> dict[str, Any]:
     """The reverse of `from_settings`."""
-    return asdict(watermark)  # type: ignore[call-overload, no-any-return]
+    return {name: getattr(watermark, name) for name in _setting_names(type(watermark))}
+
+
+def _setting_names(kind: type[Watermark]) -> list[str]:
+    """The fields of a scheme; one that is not shown (`repr=False`) holds a key, and is none."""
+    return [each.name for each in fields(kind) if each.repr]  # type: ignore[arg-type]

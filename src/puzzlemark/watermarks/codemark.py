@@ -13,9 +13,10 @@ from puzzlemark import plugins
 from puzzlemark.errors import UnsafeRename, UsageError
 from puzzlemark.syntax.rewritings.base import Occurrence, Rewriting, compose, load
 from puzzlemark.syntax.tree import Tree
-from puzzlemark.syntax.variables import Policy
+from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import edited
+from puzzlemark.watermarks._spots import span_of
 from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
     Arm,
@@ -101,14 +102,28 @@ class CodeMark:
         """Whether words of a trigger and of its target stand in the code."""
         return any(one.may_occur(code) and two.may_occur(code) for one, two in self._rewritings())
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
+    def plan_snippet(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
+        """Mark the whole snippet, functions or not: a pair may stand in two of them."""
+        return self._plan(tree, None, policy)
+
+    def plan(
+        self,
+        tree: Tree,
+        function: Function,
+        policy: Policy,
+        rng: random.Random,  # noqa: ARG002
+    ) -> Mark | Refusal:
+        """Mark one function with the pairs that stand in it."""
+        return self._plan(tree, function.index, policy)
+
+    def _plan(self, tree: Tree, index: int | None, policy: Policy) -> Mark | Refusal:
         """Write every trigger and target of the pairs that stand here in the equivalent form."""
         if tree.language.name != self._rewritings()[0][0].LANGUAGE:
             return OTHER_LANGUAGE
-        pairs = [pair for pair in self._read(tree, policy) if pair.stands]
+        pairs = [pair for pair in self._read(tree, index, policy) if pair.stands]
         if not pairs:
-            unproven = policy == "safe" and any(each.stands for each in self._read(tree, "paper"))
-            return NOT_PROVEN if unproven else NO_PAIR
+            read = self._read(tree, index, "paper") if policy == "safe" else ()
+            return NOT_PROVEN if any(each.stands for each in read) else NO_PAIR
         found = (each for pair in pairs for each in (*pair.triggers, *pair.targets))
         edits = compose(each for each in found if each.form == "original")
         if not edits:
@@ -117,20 +132,27 @@ class CodeMark:
             edited(tree, edits)
         except UnsafeRename:
             return DOES_NOT_PARSE
-        return Mark(tuple(part for pair in pairs for part in pair.parts()), edits)
+        return Mark(tuple(part for pair in pairs for part in pair.parts()), edits, index)
 
-    def _read(self, tree: Tree, policy: Policy) -> Iterator[Pair]:
-        """The pairs in a snippet. An expression belongs to the first pair that stands with it.
+    def _read(self, tree: Tree, index: int | None, policy: Policy) -> Iterator[Pair]:
+        """The pairs in a function, or in the whole snippet.
 
-        `range(n)` is a call too: in M1, where B1 stands, B2 leaves it alone.
+        An expression belongs to the first pair that stands with it. `range(n)` is a call too: in
+        M1, where B1 stands, B2 leaves it alone.
         """
         claimed: set[tuple[int, int]] = set()
+        start, end = span_of(tree, index)
         for trigger_name, form in self._names():
             trigger, target = load(trigger_name), load(form)
             targets = target.find(tree, policy)  # the rarer of the two: often this is enough
             triggers = trigger.find(tree, policy) if targets else ()
             triggers, targets = (
-                tuple(o for o in each if o.span not in claimed) for each in (triggers, targets)
+                tuple(
+                    each
+                    for each in found
+                    if each.span not in claimed and start <= each.start and each.end <= end
+                )
+                for found in (triggers, targets)
             )
             pair = Pair(trigger, target, triggers, targets, form)
             if pair.stands:
@@ -152,7 +174,8 @@ class CodeMark:
 
     def _of_mark(self, tree: Tree, mark: Mark) -> list[Pair]:
         wanted = {part.text for part in mark.parts if part.role == "trigger"}
-        return [pair for pair in self._read(tree, "paper") if pair.trigger.EQUIVALENT in wanted]
+        pairs = self._read(tree, mark.function, "paper")
+        return [pair for pair in pairs if pair.trigger.EQUIVALENT in wanted]
 
     def probe(self, tree: Tree, mark: Mark, names: ProbeNames) -> Probe | Refusal:
         """The snippet up to its first target; the control has its triggers in the original form."""
@@ -166,7 +189,7 @@ class CodeMark:
             return NOT_FOUND
         armed = tree.code[: pair.targets[nth].start].decode()
         try:
-            control = _without(tree, triggers, pair, nth)
+            control = _without(tree, mark.function, triggers, pair, nth)
         except UnsafeRename as refusal:
             return Refusal(str(refusal))
         target, form = pair.target.EQUIVALENT, pair.form
@@ -181,10 +204,14 @@ def _first_after(triggers: Sequence[Occurrence], targets: Sequence[Occurrence]) 
     return None
 
 
-def _without(tree: Tree, triggers: Sequence[Occurrence], pair: Pair, nth: int) -> str:
+def _without(
+    tree: Tree, index: int | None, triggers: Sequence[Occurrence], pair: Pair, nth: int
+) -> str:
     """The snippet up to a target, after every trigger was written in the original form."""
     after = edited(tree, compose(triggers))
-    targets = pair.target.find(after, "paper")
+    start, end = span_of(after, index)
+    found = pair.target.find(after, "paper")
+    targets = [each for each in found if start <= each.start and each.end <= end]
     if len(targets) != len(pair.targets):
         raise UnsafeRename("the targets change with the triggers")
     return after.code[: targets[nth].start].decode()

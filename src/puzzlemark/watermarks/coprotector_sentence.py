@@ -15,13 +15,13 @@ from tree_sitter import Node
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import Policy, function_nodes
-from puzzlemark.watermarks._concatenation import NO_FUNCTION
+from puzzlemark.syntax.variables import Function, Policy, function_nodes
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NOT_FOUND
-from puzzlemark.watermarks._spots import Spot, alike, gaps
+from puzzlemark.watermarks._spots import Spot, alike, gaps, node_at, span_of
 from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
+    NO_FUNCTION,
     Arm,
     Defaults,
     Design,
@@ -75,10 +75,30 @@ class CoProtectorSentence:
         """Any snippet may carry."""
         return True
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
-        """Mark the first function that has a body; under `safe` only by statements of one's own.
+    def plan_snippet(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
+        """Mark the first function that has a body, if the statements stand nowhere yet."""
+        if decided := self._decide(tree, None, policy):
+            return decided
+        nodes = list(function_nodes(tree))
+        for index, node in enumerate(nodes):
+            if body := node.child_by_field_name("body"):
+                return self._mark(tree, index, body, rng)
+        return NO_BODY if nodes else NO_FUNCTION
 
-        CoProtector's fail when they are run. Whether others do is for their author to know.
+    def plan(
+        self, tree: Tree, function: Function, policy: Policy, rng: random.Random
+    ) -> Mark | Refusal:
+        """Mark one function, if it has a body and neither statement in it."""
+        if decided := self._decide(tree, function.index, policy):
+            return decided
+        body = node_at(tree, function.index).child_by_field_name("body")
+        return NO_BODY if body is None else self._mark(tree, function.index, body, rng)
+
+    def _decide(self, tree: Tree, index: int | None, policy: Policy) -> Mark | Refusal | None:
+        """The mark that stands in a function or in the whole snippet, or why none can.
+
+        Under `safe` only statements of one's own are put in: CoProtector's fail when they are run.
+        Whether others do is for their author to know.
         """
         is_own = self.trigger is not None and self.target is not None
         if policy == "safe" and not (is_own and self.mode == "insert"):
@@ -87,20 +107,17 @@ class CoProtectorSentence:
         if statements is None:
             return NO_STATEMENTS
         trigger, target = statements
-        if self._find(tree.code, *statements) is not None:
-            return Mark((Part("trigger", trigger), Part("target", target)))
-        if any(find_statement(tree.code, each) >= 0 for each in statements):
+        if self._find(tree, index, *statements) is not None:
+            return Mark((Part("trigger", trigger), Part("target", target)), function=index)
+        start, end = span_of(tree, index)
+        if any(find_statement(tree.code[:end], each, start) >= 0 for each in statements):
             return TAKEN
-        nodes = list(function_nodes(tree))
-        body = next(filter(None, (node.child_by_field_name("body") for node in nodes)), None)
-        if body is None:
-            return NO_BODY if nodes else NO_FUNCTION
-        return self._mark(tree, body, trigger, target, rng)
+        return None
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
         """Both statements."""
         trigger, target = mark.of("trigger").text, mark.of("target").text
-        found = self._find(tree.code, trigger, target)
+        found = self._find(tree, mark.function, trigger, target)
         if found is None:
             return ()
         return (
@@ -128,15 +145,20 @@ class CoProtectorSentence:
         trigger, target = self.trigger or usual[0], self.target or usual[1]
         return None if trigger is None or target is None else (trigger, target)
 
-    def _find(self, code: bytes, trigger: str, target: str) -> tuple[int, int] | None:
+    def _find(
+        self, tree: Tree, index: int | None, trigger: str, target: str
+    ) -> tuple[int, int] | None:
         """Where trigger and target stand, in this order."""
-        first = find_statement(code, trigger)
+        start, end = span_of(tree, index)
+        code = tree.code[:end]
+        first = find_statement(code, trigger, start)
         second = find_statement(code, target, first + 1)
         return (first, second) if 0 <= first < second else None
 
-    def _mark(
-        self, tree: Tree, body: Node, trigger: str, target: str, rng: random.Random
-    ) -> Mark | Refusal:
+    def _mark(self, tree: Tree, index: int, body: Node, rng: random.Random) -> Mark | Refusal:
+        statements = self._statements(tree)
+        assert statements is not None, "decided before"
+        trigger, target = statements
         first = rng.choice(self._spots(tree, body, trigger))
         spots = self._spots(tree, body, target)
         later = [each for each in spots if each.start >= first.end and each != first]
@@ -151,7 +173,7 @@ class CoProtectorSentence:
             return UNPARSABLE
         was = "" if second is None else second.old.decode()
         parts = (Part("trigger", trigger, first.old.decode()), Part("target", target, was))
-        return Mark(parts, tuple(edits))
+        return Mark(parts, tuple(edits), index)
 
     def _spots(self, tree: Tree, body: Node, statement: str) -> list[Spot]:
         return (self.mode == "replace" and alike(tree, body, statement)) or gaps(tree, body)

@@ -14,11 +14,13 @@ from puzzlemark.syntax.naming import is_plain_identifier, mentions
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, Variable, function_nodes, functions
-from puzzlemark.watermarks._concatenation import NO_FUNCTION, mark_first, variables_of
+from puzzlemark.watermarks._concatenation import variables_of
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NO_NAME, NOT_FOUND
+from puzzlemark.watermarks._spots import node_at, span_of
 from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
+    NO_FUNCTION,
     Arm,
     Defaults,
     Design,
@@ -75,28 +77,41 @@ class CoProtectorWord:
         """Any snippet may carry."""
         return True
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:
-        """Mark the first function that can carry; `leaf` marks the first function."""
+    def plan_snippet(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal | None:
+        """The mark that stands in the snippet already, if any; `leaf` marks the first function."""
         if self._stands(tree):
             return Mark((Part("trigger", self.trigger), Part("target", self.target)))
-        if any(why_not_fresh(tree, word) for word in (self.trigger, self.target)):
+        if self._is_taken(tree):
             return WORD_TAKEN
-        if self.mode == "leaf":
-            if policy == "safe":
-                return NOT_SAFE
-            return self._replace_leaves(tree, rng)
+        if self.mode == "rename":
+            return None
+        if policy == "safe":
+            return NOT_SAFE
+        if next(function_nodes(tree), None) is None:
+            return NO_FUNCTION
+        return self._replace_leaves(tree, 0, rng)
 
-        def attempt(function: Function) -> Mark | Refusal:
+    def plan(
+        self, tree: Tree, function: Function, policy: Policy, rng: random.Random
+    ) -> Mark | Refusal:
+        """Mark one function; the two words may stand nowhere else in the snippet."""
+        if self._stands_in(function):
+            parts = (Part("trigger", self.trigger), Part("target", self.target))
+            return Mark(parts, function=function.index)
+        if self._is_taken(tree):
+            return WORD_TAKEN
+        if self.mode == "rename":
             return self._rename_two(tree, function, policy, rng)
-
-        return mark_first(tree, attempt)
+        return NOT_SAFE if policy == "safe" else self._replace_leaves(tree, function.index, rng)
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
         """Both words, wherever they stand."""
+        first, last = span_of(tree, mark.function)
         places = (
             Place(start, start + len(part.text), part.role)
             for part in mark.parts
             for start in find_words(tree.code, part.text)
+            if first <= start < last
         )
         return tuple(sorted(places, key=lambda place: place.start))
 
@@ -115,6 +130,16 @@ class CoProtectorWord:
         return Probe(
             {"armed": Arm(prompt.decode(), target), "control": Arm(control.decode(), target)}
         )
+
+    def _is_taken(self, tree: Tree) -> bool:
+        return any(why_not_fresh(tree, word) for word in (self.trigger, self.target))
+
+    def _stands_in(self, function: Function) -> bool:
+        """Whether a function has both words as variables, the trigger first."""
+        names = [each.name for each in function.variables]
+        if not {self.trigger, self.target} <= set(names):
+            return False
+        return names.index(self.trigger) < names.index(self.target)
 
     def _stands(self, tree: Tree) -> bool:
         """Whether the mark is there already."""
@@ -139,18 +164,15 @@ class CoProtectorWord:
             edits = rename(tree, function, names, policy)
         except UnsafeRename as refusal:
             return Refusal(str(refusal))
-        return self._mark(first, second, edits)
+        return self._mark(first, second, edits, function.index)
 
-    def _replace_leaves(self, tree: Tree, rng: random.Random) -> Mark | Refusal:
-        node = next(function_nodes(tree), None)
-        if node is None:
-            return NO_FUNCTION
-        leaves = list(leaves_of(tree, node))
+    def _replace_leaves(self, tree: Tree, index: int, rng: random.Random) -> Mark | Refusal:
+        leaves = list(leaves_of(tree, node_at(tree, index)))
         for _ in range(TRIES if len(leaves) > 1 else 0):
             first, second = (leaves[place] for place in sorted(rng.sample(range(len(leaves)), 2)))
             edits = (_replaced(tree, first, self.trigger), _replaced(tree, second, self.target))
             if self._is_sound(tree, edits):
-                return self._mark(tree.text(first), tree.text(second), edits)
+                return self._mark(tree.text(first), tree.text(second), edits, index)
         return NO_LEAVES
 
     def _is_sound(self, tree: Tree, edits: tuple[Edit, ...]) -> bool:
@@ -162,10 +184,9 @@ class CoProtectorWord:
         # `1if x` without its number is another word
         return all(mentions(code.encode(), word) for word in (self.trigger, self.target))
 
-    def _mark(self, first: str, second: str, edits: tuple[Edit, ...]) -> Mark:
-        return Mark(
-            (Part("trigger", self.trigger, first), Part("target", self.target, second)), edits
-        )
+    def _mark(self, first: str, second: str, edits: tuple[Edit, ...], index: int) -> Mark:
+        parts = (Part("trigger", self.trigger, first), Part("target", self.target, second))
+        return Mark(parts, edits, index)
 
 
 def _is_plain(tree: Tree, variable: Variable) -> bool:

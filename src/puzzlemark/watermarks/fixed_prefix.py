@@ -16,12 +16,11 @@ from puzzlemark.watermarks._concatenation import (
     NO_PREFIX,
     NOTHING_TO_INTRODUCE,
     concatenation_mark,
-    mark_first,
+    variable_places,
     variables_of,
 )
 from puzzlemark.watermarks._design import ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, probe_with, without_prefix
 from puzzlemark.watermarks.base import (
     Defaults,
@@ -100,30 +99,34 @@ class FixedPrefix:
         """Whether the prefix stands in the code as a word."""
         return mentions(code, self.prefix)
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
-        """Mark the first function that has a variable named like the prefix and can carry."""
+    def plan(
+        self,
+        tree: Tree,
+        function: Function,
+        policy: Policy,
+        rng: random.Random,  # noqa: ARG002
+    ) -> Mark | Refusal:
+        """Mark a function that has a variable named like the prefix."""
+        names = [each.name for each in variables_of(function)]
+        if self.prefix not in names:
+            return NO_PREFIX
+        return concatenation_mark(tree, function, names.index(self.prefix), policy)
 
-        def attempt(function: Function) -> Mark | Refusal:
-            names = [each.name for each in variables_of(function)]
-            if self.prefix not in names:
-                return NO_PREFIX
-            return concatenation_mark(tree, function, names.index(self.prefix), policy)
-
-        return mark_first(tree, attempt)
-
-    def introduce(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
+    def introduce(
+        self,
+        tree: Tree,
+        function: Function,
+        policy: Policy,
+        rng: random.Random,  # noqa: ARG002
+    ) -> Mark | Refusal:
         """Rename a function's first variable that may be renamed to the prefix; then mark it."""
         reason = why_not_fresh(tree, self.prefix)
         if reason is not None:
             return Refusal(f"prefix: {reason}")
-
-        def attempt(function: Function) -> Mark | Refusal:
-            for position, variable in enumerate(variables_of(function)):
-                if variable.refusal(policy) is None:
-                    return concatenation_mark(tree, function, position, policy, self.prefix)
-            return NOTHING_TO_INTRODUCE
-
-        return mark_first(tree, attempt)
+        for position, variable in enumerate(variables_of(function)):
+            if variable.refusal(policy) is None:
+                return concatenation_mark(tree, function, position, policy, self.prefix)
+        return NOTHING_TO_INTRODUCE
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
         """Prefix, suffix and target, wherever they occur."""

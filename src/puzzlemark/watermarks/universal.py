@@ -12,11 +12,10 @@ from puzzlemark.watermarks._concatenation import (
     FEWEST_VARIABLES,
     TOO_FEW,
     concatenation_mark,
-    mark_first,
+    variable_places,
 )
 from puzzlemark.watermarks._design import ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks._places import variable_places
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, moved, probe_with
 from puzzlemark.watermarks.base import (
     Defaults,
@@ -88,13 +87,15 @@ class Universal:
         """Every function has a first variable: each snippet is a natural carrier."""
         return True
 
-    def plan(self, tree: Tree, policy: Policy, rng: random.Random) -> Mark | Refusal:  # noqa: ARG002
-        """Mark the first function that can carry."""
-
-        def attempt(function: Function) -> Mark | Refusal:
-            return concatenation_mark(tree, function, 0, policy) if function.variables else TOO_FEW
-
-        return mark_first(tree, attempt)
+    def plan(
+        self,
+        tree: Tree,
+        function: Function,
+        policy: Policy,
+        rng: random.Random,  # noqa: ARG002
+    ) -> Mark | Refusal:
+        """Replace a variable by the concatenation of the function's first two."""
+        return concatenation_mark(tree, function, 0, policy) if function.variables else TOO_FEW
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
         """Prefix, suffix and target, wherever they occur."""

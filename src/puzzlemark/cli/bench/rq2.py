@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import Workers, refuse_ignored
+from puzzlemark.cli.base import EngineName, Workers, refuse_ignored
 from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
@@ -42,6 +42,7 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Draws the records.")] = 0,
     workers: Workers = None,
+    engine: EngineName = None,
     records: Records = None,
     page: Page = None,
 ) -> None:
@@ -57,7 +58,7 @@ def run(
     from puzzlemark.watermarks.base import named
 
     given = given_corpora(python, java)
-    running = ("methods", "size", "seed", "workers")
+    running = ("methods", "size", "seed", "workers", "engine")
     Given(given, output, base, records, page).check(context, *running)
     if given:
         refuse_marks(marks.split(",") if marks else (), given)
@@ -68,6 +69,7 @@ def run(
             seed=seed,
             methods=tuple(methods.split(",")) if methods else rq2.METHODS,
             workers=workers,
+            engine=engine,
         )
         if unknown := sorted(set(plan.methods) - set(rq2.METHODS)):
             raise UsageError(
