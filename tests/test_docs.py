@@ -39,7 +39,7 @@ def commands(page: Path) -> list[str]:
 def name_and_words(line: str) -> tuple[list[str], list[str]]:
     """`puzzlemark model fetch x` -> (["model", "fetch"], ["x"])."""
     words = shlex.split(line)[1:]
-    length = 2 if words[0] in plugins.rooms("cli") else 1
+    length = 2 if words[0] in plugins.subpackages("cli") else 1
     return words[:length], words[length:]
 
 

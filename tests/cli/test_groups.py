@@ -6,7 +6,7 @@ from typer.testing import CliRunner, Result
 from puzzlemark import plugins
 from puzzlemark.cli.__main__ import application
 
-GROUPS = plugins.rooms("cli")
+GROUPS = plugins.subpackages("cli")
 COMMANDS = [(group, name) for group in GROUPS for name in plugins.names(f"cli.{group}")]
 
 
@@ -15,12 +15,12 @@ def run(*words: str) -> Result:
 
 
 def test_a_folder_in_a_room_is_a_room_and_no_variant() -> None:
-    assert plugins.rooms("carriers") == ("projections",)
+    assert plugins.subpackages("carriers") == ("projections",)
     assert "projections" not in plugins.names("carriers")
-    assert "pretrained" in plugins.rooms("models")
+    assert "pretrained" in plugins.subpackages("models")
     assert "pretrained" not in plugins.names("models")
     assert plugins.names("models.pretrained") == ("smollm2",)
-    assert plugins.rooms("languages") == ()
+    assert plugins.subpackages("languages") == ()
 
 
 def test_the_help_of_the_program_lists_groups_beside_commands() -> None:

@@ -49,7 +49,7 @@ def test_every_file_of_the_room_is_a_detector_of_its_name() -> None:
     found = plugins.names("detectors")
     assert {"decoma", "concat"} <= set(found)
     for name in found:
-        assert plugins.load("detectors", name).DETECTOR.name == name
+        assert plugins.load("detectors", name).PLUGIN.name == name
 
 
 def test_a_suspicion_counts_what_was_not_judged() -> None:

@@ -97,9 +97,8 @@ def _print(scored: "Scored", picture: Path) -> None:
     if scored.threshold is not None:
         console.print(f"threshold {scored.threshold:.4f} (tau {scored.tau:g})")
     if scored.weights:
-        share = f", {scored.explained_variance:.0%} of the variance" * (
-            scored.explained_variance is not None
-        )
+        explained = scored.explained_variance
+        share = "" if explained is None else f", {explained:.0%} of the variance"
         message = "  ".join(f"{name} {weight:.3f}" for name, weight in scored.weights.items())
         console.print(f"weights   {message} ({scored.projection}{share})")
     for reason, count in scored.unmeasured.items():

@@ -269,4 +269,4 @@ def _describe(pair: Pair) -> dict[str, Any]:
     }
 
 
-DETECTOR = DeCoMa
+PLUGIN = DeCoMa

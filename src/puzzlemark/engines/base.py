@@ -45,7 +45,7 @@ def make(workers: int | None = 1) -> Engine:
     if workers < 1:
         raise UsageError(f"workers must be 1 or more, not {workers}")
     name = "serial" if workers == 1 else "processes"
-    engine: Engine = plugins.load("engines", name).ENGINE(workers)
+    engine: Engine = plugins.find("engines", name)(workers)
     return engine
 
 

@@ -57,8 +57,7 @@ def find(name: str) -> Language | None:
     `find("Py").name -> "python"`, `find("cobol") -> None`
     """
     wanted = name.strip().lower()
-    for variant in plugins.names("languages"):
-        language = plugins.load("languages", variant).LANGUAGE
+    for _, language in plugins.every("languages"):
         assert isinstance(language, Language)
         if wanted == language.name or wanted in language.aliases:
             return language

@@ -38,7 +38,7 @@ TEXT_READERS = frozenset(
     "from_query".split()
 )
 
-LANGUAGE = Language(
+PLUGIN = Language(
     name="python",
     aliases=frozenset({"py", "python2", "python3"}),
     extensions=(".py", ".pyi"),

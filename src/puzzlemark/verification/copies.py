@@ -98,7 +98,7 @@ def _moved_name(probe: Probe) -> set[str]:
 @cache
 def declaring_words() -> frozenset[str]:
     """`Object`, `None`, ...: what a declaration of one more variable is made of beside its name."""
-    loaded = (plugins.load("languages", name).LANGUAGE for name in plugins.names("languages"))
+    loaded = (language for _, language in plugins.every("languages"))
     return frozenset(
         word
         for language in loaded

@@ -2,11 +2,10 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
-from puzzlemark.errors import UsageError
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
@@ -154,27 +153,28 @@ class Named:
 
 def named() -> dict[str, Named]:
     """The paper's names: `named()["P1"].watermark -> FixedPrefix(prefix="key")`."""
-    rooms = (plugins.load("watermarks", variant) for variant in plugins.names("watermarks"))
-    return {name: each for room in rooms for name, each in room.NAMED.items()}
+    presets: dict[str, Named] = {}
+    # our own first: a preset of another package does not change what `--mark P1` means
+    found = sorted(plugins.every("watermarks"), key=lambda pair: _is_foreign(pair[0]))
+    for scheme, _ in found:
+        for name, each in getattr(plugins.load("watermarks", scheme), "NAMED", {}).items():
+            presets.setdefault(name, each)
+    return presets
+
+
+def _is_foreign(scheme: str) -> bool:
+    return plugins.distribution("watermarks", scheme) is not None
 
 
 def from_spec(spec: str) -> Watermark:
     """`"fixed_prefix:prefix=key" -> FixedPrefix(prefix="key")`."""
-    scheme, _, text = spec.partition(":")
-    pairs = [pair.partition("=") for pair in text.split(",") if pair]
-    if any(not separator for _, separator, _ in pairs):
-        raise UsageError(f"{spec!r}: settings are spelled name=value, separated by commas")
-    return from_settings(scheme, {key.strip(): value.strip() for key, _, value in pairs})
+    watermark: Watermark = plugins.configure("watermarks", spec)
+    return watermark
 
 
 def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
     """A watermark from its scheme and settings, as they stand in a manifest's header."""
-    kind = plugins.load("watermarks", scheme).SCHEME
-    known = [each.name for each in fields(kind)]
-    if unknown := sorted(set(settings) - set(known)):
-        takes = ", ".join(known) or "no settings"
-        raise UsageError(f"{scheme} has no setting {', '.join(unknown)}; it takes {takes}")
-    watermark: Watermark = kind(**settings)
+    watermark: Watermark = plugins.build("watermarks", scheme, settings)
     return watermark
 
 

@@ -189,7 +189,7 @@ def _without(tree: Tree, triggers: Sequence[Occurrence], pair: Pair, nth: int) -
     return after.code[: targets[nth].start].decode()
 
 
-SCHEME = CodeMark
+PLUGIN = CodeMark
 NAMED = {
     "B1": Named("python", CodeMark("list_call>range_start")),
     "B2": Named("python", CodeMark("dunder_call>print_flush")),

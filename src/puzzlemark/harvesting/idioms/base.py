@@ -36,5 +36,5 @@ class Idiom(Protocol):
 
 def load_idiom(language: str) -> Idiom:
     """The idiom of a language."""
-    found: Idiom = plugins.load("harvesting.idioms", language)
+    found: Idiom = plugins.find("harvesting.idioms", language)
     return found

@@ -65,7 +65,7 @@ class Rewriting(Protocol):
 
 def load(name: str) -> Rewriting:
     """`load("range_start")`."""
-    return cast("Rewriting", plugins.load("syntax.rewritings", name))
+    return cast("Rewriting", plugins.find("syntax.rewritings", name))
 
 
 def compose(occurrences: Iterable[Occurrence]) -> tuple[Edit, ...]:
