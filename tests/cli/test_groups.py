@@ -1,6 +1,10 @@
 """A folder of commands is a group: `cli/model/fetch.py` is `puzzlemark model fetch`."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from puzzlemark import plugins
@@ -58,3 +62,24 @@ def test_an_error_in_a_group_is_one_sentence() -> None:
     assert done.exit_code == 2
     assert done.stderr.startswith("error:")
     assert "known: smollm2" in done.stderr
+
+
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield " ".join(words), command
+        return
+    for name, each in inner.items():
+        yield from commands(each, (*words, name))
+
+
+def test_every_output_has_the_short_spelling() -> None:
+    found = dict(commands(get_command(application())))
+    spelled = {
+        name: option.opts
+        for name, command in found.items()
+        for option in command.params
+        if "--output" in option.opts
+    }
+    assert {"embed", "report", "harvest", "verify", "quality measure", "bench rq1"} <= set(spelled)
+    assert {name for name, opts in spelled.items() if "-o" not in opts} == set()

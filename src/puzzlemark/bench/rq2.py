@@ -18,12 +18,12 @@ from typing import Any
 from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.processes import side_by_side
 from puzzlemark.bench.sampling import write_records
+from puzzlemark.bench.truth import read_truth
 from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.detectors.base import load_detector
-from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import NothingMarked, UsageError
 from puzzlemark.pages.files import write_text
@@ -128,7 +128,7 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
     result = target / f"{file}.json"
     if not result.exists():
         manifest = target / "manifest.jsonl.gz"
-        truth = _truth(manifest) if manifest.exists() else None
+        truth = read_truth(manifest) if manifest.exists() else None
         detector = load_detector(method)
         found = detect(
             _records(folder, name, language),
@@ -154,7 +154,7 @@ def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Sa
         if all((folder / name / f"{method}.json").exists() for method in methods):
             continue
         manifest = folder / name / "manifest.jsonl.gz"
-        marked = frozenset(_truth(manifest).rows) if manifest.exists() else frozenset()
+        marked = frozenset(read_truth(manifest).rows) if manifest.exists() else frozenset()
         records = _records(folder, name, language)
         suspect = Suspect(name, records, marked, folder / name / "tuned")
         tasks.append(Look(suspect, base, plan.tuning, methods, plan.seed))
@@ -181,11 +181,6 @@ def _flagged_before(folder: Path, language: str, method: str, truth: Truth) -> f
         return None
     flagged = load_suspicion(path).flagged
     return float(flagged[sorted(truth.rows)].mean())
-
-
-def _truth(manifest: Path) -> Truth:
-    read = load_manifest(manifest)
-    return Truth(read.lines.keys(), read.header.output.digest)
 
 
 def _in_words(facts: Mapping[str, Any]) -> str:

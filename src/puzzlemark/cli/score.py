@@ -57,10 +57,10 @@ def run(
     puzzlemark score train.jsonl.gz --output features.parquet
     """
     from puzzlemark.corpora.shards import dataset_paths
+    from puzzlemark.embedding.drawing import save_scores_picture
     from puzzlemark.embedding.scores import score
     from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing, write_text
-    from puzzlemark.pages.suitability import suitability_picture
+    from puzzlemark.pages.files import refuse_existing
 
     picture = picture or output.with_suffix(".svg")
     keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})
@@ -80,8 +80,7 @@ def run(
             overwrite=force,
             progress=report,
         )
-    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
-    write_text(picture, drawn)
+    save_scores_picture(scored, picture, overwrite=force)
     if as_json:
         print_json({**scored.to_json(), "picture": str(picture)})
     else:

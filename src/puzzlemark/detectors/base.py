@@ -60,6 +60,12 @@ class Suspicion:
         rows = np.flatnonzero(~self.judged).tolist()
         return Counter(self.reasons[row] or "not judged" for row in rows)
 
+    @property
+    def why_flagged(self) -> Counter[str]:
+        """How many records were flagged, by reason."""
+        rows = np.flatnonzero(self.flagged).tolist()
+        return Counter(reason for row in rows if (reason := self.reasons[row]))
+
 
 class Detector(Protocol):
     """Corpus in, suspicion out. A module offers its class as `PLUGIN`."""

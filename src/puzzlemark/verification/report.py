@@ -26,7 +26,7 @@ from puzzlemark.pages.report import (
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding
-from puzzlemark.verification.run import FILES, Run
+from puzzlemark.verification.run import FILES, Run, load_run
 from puzzlemark.verification.verdict import Verdict, is_shown
 from puzzlemark.verification.wording import TESTS
 from puzzlemark.watermarks.base import Arm, Probe
@@ -70,6 +70,21 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         integrity=tuple(_integrity(run)),
         commands=tuple(_commands(run.folder)),
     )
+
+
+def write_report(
+    folder: Path | str,
+    output: Path | str | None = None,
+    *,
+    examples: int = EXAMPLES,
+    overwrite: bool = False,
+) -> Report:
+    """Write the page of a run, by default to `report.html` in its folder; returns what it says."""
+    run = load_run(Path(folder))
+    report = build(run, examples=examples)
+    page = run.folder / "report.html" if output is None else Path(output)
+    save_report(report, run.folder, page, overwrite=overwrite)
+    return report
 
 
 def save_report(report: Report, folder: Path, page: Path, *, overwrite: bool = False) -> None:
