@@ -1,4 +1,4 @@
-"""Who looks for marks: corpus in, suspicion out. Never imports the owner's side of the house."""
+"""Who looks for marks: corpus in, suspicion out. Never imports the owner's side."""
 
 from puzzlemark.plugins import Shape
 

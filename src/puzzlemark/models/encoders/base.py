@@ -1,6 +1,6 @@
 """What an encoder is: a white box that turns each code into one vector.
 
-Only who looks for marks may use one. Verification is black box and never imports this room.
+Only who looks for marks may use one. Verification is black box and never imports this package.
 """
 
 from collections.abc import Mapping, Sequence

@@ -47,7 +47,7 @@ class Occurrence:
 
 
 class Rewriting(Protocol):
-    """The shape of each file in this room."""
+    """The shape of each file of this package."""
 
     LANGUAGE: str
     ORIGINAL: str  # how people read the two forms: `range(...)`
