@@ -102,6 +102,15 @@ def test_the_value_of_a_models_setting_is_never_shown() -> None:
     assert "sk-secret" not in str(caught.value)
 
 
+def test_none_and_json_are_read_by_a_class_of_pydantic_as_well() -> None:
+    made = plugins.configure("models", 'hf:pretrained=x,threads=none,batch_size="4"')
+    assert (made.threads, made.batch_size) == (None, 4)
+    made = plugins.configure(
+        "models", "openai", {"base_url": "x", "model": "m", "body": '{"k": 1}'}
+    )
+    assert made.body == {"k": 1}
+
+
 # Packages of third parties
 
 PROJECTION = '''"""Every snippet is as complex as its first feature, times a factor."""
@@ -199,7 +208,8 @@ def test_a_preset_of_another_package_does_not_take_the_place_of_ours(site: Path)
     )
     install(site, "pm-also", {"pm_also.py": text}, {"puzzlemark.watermarks": {"also": "pm_also"}})
     plugins.refresh()
-    assert named()["P1"] == Named("python", FixedPrefix("key"))
+    with pytest.warns(PuzzleMarkWarning, match=r"pm-also 1\.0 offers the mark 'P1'"):
+        assert named()["P1"] == Named("python", FixedPrefix("key"))
     assert named()["X1"].watermark.name == "also"
 
 

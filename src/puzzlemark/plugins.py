@@ -170,8 +170,11 @@ def build(package: str, name: str, settings: Mapping[str, Any]) -> Any:
     shape = shape_of(package)
     given = typed(name, kind, settings, is_private=shape is not None and shape.is_private)
     _refuse_missing(name, kind, given)
-    # a class of pydantic reads what was given by itself: a text of JSON, say
-    return kind(**(settings if hasattr(kind, "model_fields") else given))
+    if hasattr(kind, "model_fields"):
+        # a class of pydantic reads what was given by itself: a text of JSON, say
+        known = fields(kind)
+        given = {each: _read(known[each], value) for each, value in settings.items()}
+    return kind(**given)
 
 
 def _refuse_wrong_names(

@@ -10,7 +10,7 @@ from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks import _hits
-from puzzlemark.watermarks._names import ProbeNames
+from puzzlemark.watermarks._names import ProbeNames as ProbeNames  # plug-ins import it from here
 
 # Which control is the fair one; see docs/verification/probes.md. `trigger`: the target has words of
 # its own, so the same prompt without its trigger is fair.
@@ -158,7 +158,9 @@ def named() -> dict[str, Named]:
     found = sorted(plugins.every("watermarks"), key=lambda pair: _is_foreign(pair[0]))
     for scheme, _ in found:
         for name, each in getattr(plugins.load("watermarks", scheme), "NAMED", {}).items():
-            presets.setdefault(name, each)
+            if presets.setdefault(name, each) is not each:
+                owner = plugins.distribution("watermarks", scheme)
+                plugins.warn(f"{owner} offers the mark {name!r}, but that is another's already")
     return presets
 
 

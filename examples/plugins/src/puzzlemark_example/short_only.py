@@ -6,8 +6,16 @@ from typing import ClassVar
 
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Policy
-from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks.base import Defaults, Mark, Named, Place, Probe, Refusal, Strategy
+from puzzlemark.watermarks.base import (
+    Defaults,
+    Mark,
+    Named,
+    Place,
+    Probe,
+    ProbeNames,
+    Refusal,
+    Strategy,
+)
 from puzzlemark.watermarks.universal import Universal
 
 TOO_LONG = Refusal("more lines than the watermark takes")
