@@ -135,9 +135,8 @@ def test_an_unknown_policy_is_a_usage_error(corpus_path: Path, tmp_path: Path) -
         ("text.jsonl", b'{"id": 1, "code": "x = 1"}\nnot json\n', "text.jsonl:2"),
         ("list.jsonl", b'{"id": 1, "code": "x = 1"}\n[1]\n', "list.jsonl:2"),
         ("bad.parquet", b"PAR1 but not really", "bad.parquet"),
-        ("other.csv", b"a,b\n", "other.csv"),
     ],
-    ids=["empty", "cut", "text", "list", "parquet", "csv"],
+    ids=["empty", "cut", "text", "list", "parquet"],
 )
 def test_a_broken_dataset_is_one_clear_sentence(
     tmp_path: Path, name: str, content: bytes, message: str
@@ -150,6 +149,16 @@ def test_a_broken_dataset_is_one_clear_sentence(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_of_no_known_format_is_a_wrong_call(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_bytes(b"a,b\n")
+    done = run("embed", tmp_path / "other.csv", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error:")
+    assert "other.csv" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
 
 
 def test_a_missing_dataset_is_named(tmp_path: Path) -> None:
