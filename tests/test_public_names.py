@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import puzzlemark as pm
+from puzzlemark import plugins
 
 
 def test_every_public_name_can_be_had() -> None:
@@ -30,3 +31,43 @@ def test_importing_loads_no_library() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_dir_shows_every_public_name() -> None:
+    script = "import puzzlemark; print(*sorted(set(puzzlemark.__all__) - set(dir(puzzlemark))))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+    assert {"__version__", "__doc__"} <= set(dir(pm))
+
+
+# What a command does, a public function does; `list` and `bench` speak of the program itself.
+DONE_BY = {
+    "apply": "apply",
+    "audit": "audit",
+    "detect": "detect save_suspicion_picture",
+    "embed": "embed",
+    "harvest": "harvest",
+    "model.fetch": "fetch_model",
+    "power": "power",
+    "probe": "probe save_probes",
+    "quality.compare": "compare_quality load_quality",
+    "quality.measure": "measure_quality",
+    "report": "report",
+    "revert": "revert",
+    "score": "score save_scores_picture",
+    "show": "show save_marks_page",
+    "split": "split",
+    "together": "together load_run",
+    "train": "train",
+    "verify": "verify load_probes",
+}
+
+
+def test_every_command_has_its_public_functions() -> None:
+    groups = ("cli", *(f"cli.{group}" for group in plugins.subpackages("cli") if group != "bench"))
+    commands = {f"{g}.{name}".removeprefix("cli.") for g in groups for name in plugins.names(g)}
+    assert commands - {"list"} == set(DONE_BY)
+    for names in DONE_BY.values():
+        assert all(callable(getattr(pm, name)) for name in names.split())

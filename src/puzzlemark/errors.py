@@ -2,6 +2,7 @@
 
 PuzzleMarkError
 ├── UsageError              the call itself is wrong: an option, a name, a combination
+├── PluginError             a plug-in of another package cannot be used
 ├── CorpusError             a dataset cannot be read or written as asked
 ├── NothingMarked           no record of a dataset can carry the mark
 ├── ManifestError           a manifest cannot be read, or is not the dataset's
@@ -30,6 +31,10 @@ class PuzzleMarkWarning(UserWarning):
 
 class UsageError(PuzzleMarkError):
     """The call itself is wrong."""
+
+
+class PluginError(PuzzleMarkError):
+    """A plug-in of another package cannot be used; names the package."""
 
 
 class CorpusError(PuzzleMarkError):

@@ -1,4 +1,4 @@
-"""What flows through the house: a snippet, and an edit of its bytes."""
+"""What flows through everything: a snippet, and an edit of its bytes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

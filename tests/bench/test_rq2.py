@@ -8,6 +8,7 @@ from puzzlemark.bench.tuned import Tuning
 from puzzlemark.errors import UsageError
 
 METHODS = ("decoma", "concat")
+SPEC = "fixed_prefix:prefix=name"
 MANIFEST = "manifest.jsonl.gz"
 LOOKING = rq2.Plan(
     methods=("spectral_signature", "activation_clustering"),
@@ -22,7 +23,7 @@ def folder(tmp_path: Path, corpus_path: Path) -> Path:
     plan = rq2.Plan(methods=METHODS, workers=1)
     said: list[str] = []
     place = tmp_path / "run"
-    rq2.run(place, {"python": corpus_path}, ["W1", "U1", "P3"], plan, say=said.append)
+    rq2.run(place, {"python": corpus_path}, ["W1", "U1", "P3", SPEC], plan, say=said.append)
     assert any(line.startswith("U1 concat: recall") for line in said)
     assert not any(line.startswith("P3") for line in said)  # no Java dataset was given
     return place
@@ -66,6 +67,10 @@ def test_the_page_has_a_row_for_each_set_and_the_papers_figures(
     text = rq2_page.page(records)
     rows = [line for line in text.splitlines() if line.startswith(("| bare", "| W1", "| U1"))]
     assert len(rows) == 3
+    # a watermark that is no preset has a row, too, and no figures of the paper
+    (own,) = (line for line in text.splitlines() if line.startswith("| fixed_prefix-prefix-name"))
+    assert own.count(" | ") == rows[1].count(" | ")
+    assert own.count("| - ") > rows[1].count("| - ")
     assert "38.01 / 100" in rows[1]
     recorded = "".join(path.read_text() for path in records.rglob("*.json"))
     assert str(tmp_path) not in recorded
@@ -94,7 +99,12 @@ def test_spectral_signature_and_activation_clustering_look_into_a_model_of_each_
         assert (looked / name / "tuned" / "model" / "training.json").exists()
         facts = json.loads((looked / name / "spectral_signature.json").read_text())
         assert facts["flagged"] == int(facts["records"] * 1.5 * 0.05 / 1.05)
-        assert len(json.loads((looked / name / "activation_clustering.json").read_text())) > 5
+        clustered = json.loads((looked / name / "activation_clustering.json").read_text())
+        assert clustered["method"] == "activation_clustering"
+        assert clustered["records"] == LOOKING.tuning.functions
+        assert clustered["rate"] == clustered["flagged"] / clustered["records"]
+        assert (clustered["accuracy"] is None) is (name == "bare-python")
+        assert all(0 < run["share"] <= 0.5 for run in clustered["details"]["runs"])
     weights = {
         json.loads((looked / name / "tuned/model/training.json").read_text())["result"]["sha256"]
         for name in ("bare-python", "U1")

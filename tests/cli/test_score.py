@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from typer.testing import CliRunner
 
 from puzzlemark.cli.__main__ import application
@@ -54,3 +55,17 @@ def test_score_names_the_known_features(corpus_path: Path, tmp_path: Path) -> No
     )
     assert done.exit_code == 2
     assert "no feature 'lines'; known: cc, nloc" in done.output.replace("\n", " ")
+
+
+def test_score_prints_weights_of_a_projection_that_explains_no_variance(
+    corpus_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from puzzlemark.carriers.projections import pca
+
+    explain = pca.explain
+    monkeypatch.setattr(pca, "explain", lambda z: {"weights": explain(z)["weights"]})
+    words = ["score", str(corpus_path), "-o", str(tmp_path / "f.parquet"), "--workers", "1"]
+    done = CliRunner().invoke(application(), words)
+    assert done.exit_code == 0, done.output
+    assert "(pca)" in done.stdout
+    assert "of the variance" not in done.stdout

@@ -33,7 +33,7 @@ every_language = pytest.mark.parametrize("name", plugins.names("languages"))
 
 
 def load(name: str) -> Language:
-    language = plugins.load("languages", name).LANGUAGE
+    language = plugins.load("languages", name).PLUGIN
     assert isinstance(language, Language)
     return language
 

@@ -49,7 +49,7 @@ def test_every_file_of_the_room_is_a_detector_of_its_name() -> None:
     found = plugins.names("detectors")
     assert {"decoma", "concat"} <= set(found)
     for name in found:
-        assert plugins.load("detectors", name).DETECTOR.name == name
+        assert plugins.load("detectors", name).PLUGIN.name == name
 
 
 def test_a_suspicion_counts_what_was_not_judged() -> None:
@@ -127,3 +127,9 @@ def test_a_sample_is_drawn_by_its_seed(corpus_path: Path) -> None:
     drawn = [row for batch in sampled_batches(corpus, 50, 3) for row in batch.rows.tolist()]
     assert drawn == rows.tolist()
     assert len(sampled_rows(corpus, 10**6, seed=3)) == corpus.count()
+
+
+def test_reasons_are_counted_for_the_flagged_alone() -> None:
+    flagged, scores = np.array([True, True, False, True]), np.array([2.0, 3.0, 1.0, 4.0])
+    said = Suspicion(["a", "b", "c", "d"], flagged, scores, ["long", "long", "long", None])
+    assert said.why_flagged == {"long": 2}

@@ -106,10 +106,12 @@ def test_the_same_secret_gives_the_same_bytes_for_any_number_of_workers(
 ) -> None:
     outputs = []
     for workers in (1, 2, 3):
-        marked, manifest = tmp_path / f"m{workers}.jsonl", tmp_path / f"m{workers}.gz"
+        place = tmp_path / str(workers)  # a manifest names its dataset: the names are the same
+        place.mkdir()
+        marked, manifest = place / "m.jsonl", place / "m.gz"
         pm.embed(corpus_path, marked, manifest, secret_file=secret_file, workers=workers)
         outputs.append((marked.read_bytes(), manifest.read_bytes()))
-    assert outputs[0][0] == outputs[1][0] == outputs[2][0]
+    assert outputs[0] == outputs[1] == outputs[2]
 
 
 def test_the_manifest_is_the_same_for_the_same_run(

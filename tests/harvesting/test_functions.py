@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Wanted, collect
-from puzzlemark.languages.python import LANGUAGE
+from puzzlemark.languages.python import PLUGIN
 
 PYTHON = '''\
 """A module."""
@@ -171,7 +171,7 @@ def test_a_method_without_a_body_is_counted_and_left_out() -> None:
 def test_a_function_without_a_name_is_counted_and_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lambdas = replace(LANGUAGE, functions=frozenset({"lambda"}))
+    lambdas = replace(PLUGIN, functions=frozenset({"lambda"}))
     monkeypatch.setattr("puzzlemark.syntax.tree.find", lambda _name: lambdas)
     collected = reaped("x = lambda a: a\n", "python")
     assert not collected.records

@@ -12,7 +12,7 @@ from puzzlemark.languages.base import DocComment, Grammar, Language, Lexing, Mea
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
-LANGUAGE = Language(
+PLUGIN = Language(
     name="small_go",
     aliases=frozenset({"go", "golang"}),
     grammar=Grammar("tree_sitter_go"),

@@ -10,7 +10,7 @@ from puzzlemark.languages.base import (
     parsing_packages,
     skipped_by_tokenizers,
 )
-from puzzlemark.languages.java import LANGUAGE as JAVA
+from puzzlemark.languages.java import PLUGIN as JAVA
 
 
 def test_a_grammar_names_its_wheel() -> None:

@@ -226,5 +226,5 @@ def test_without_the_library_the_message_says_so(monkeypatch: pytest.MonkeyPatch
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(UsageError, match="device: "):
         open_model("hf", {"pretrained": "x", "device": "abacus"})
-    with pytest.raises(UsageError, match="no argument revision"):
+    with pytest.raises(UsageError, match="no setting 'revision'"):
         open_model("hf", {"pretrained": "x", "revision": "y"})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.models.base import ModelError, Request, open_model
-from puzzlemark.models.encoders import hf as encoders
+from puzzlemark.models.encoders.base import open_encoder
 from puzzlemark.training.network import find_base
 
 
@@ -62,7 +62,7 @@ def open_everywhere(folder: Path, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         complete(folder)
     with pytest.raises(ModelError, match=words):
-        encoders.make({"pretrained": str(folder), "threads": "1"}).encode(["x"])
+        open_encoder("hf", {"pretrained": str(folder), "threads": "1"}).encode(["x"])
 
 
 def test_the_program_works_when_somebody_opens_it(trace: Path, tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ import tracemalloc
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import pytest
 
 from puzzlemark.errors import PuzzleMarkWarning, UsageError
 from puzzlemark.models import _http, openai
-from puzzlemark.models.base import Failure, ModelError, Request
+from puzzlemark.models.base import Failure, ModelError, Request, open_model
 from tests.servers.raw import RawServer, answer, raw_server
 from tests.servers.running import Server
 
@@ -30,7 +31,7 @@ LONGEST = 8 * openai.LONGEST_TOKEN
 def connect(server: RawServer | Server | str, **args: str) -> openai.OpenAI:
     url = server if isinstance(server, str) else server.base_url
     plain = {"base_url": url, "model": "m", "timeout": "30", "max_retries": "0"}
-    return openai.make(plain | args)
+    return cast("openai.OpenAI", open_model("openai", plain | args))
 
 
 def ask(speak: Callable[[socket.socket], None] | bytes, **args: str) -> str | Failure:

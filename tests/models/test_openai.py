@@ -1,6 +1,7 @@
 import socket
 import time
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from tests.servers.running import Server, serve
 
 def connect(server: Server | str, **args: str) -> openai.OpenAI:
     url = server if isinstance(server, str) else server.base_url
-    return openai.make({"base_url": url, "model": "m", "timeout": "30", **args})
+    plain = {"base_url": url, "model": "m", "timeout": "30"}
+    return cast("openai.OpenAI", open_model("openai", plain | args))
 
 
 def questions(count: int) -> list[Request]:
@@ -306,10 +308,10 @@ def test_the_record_names_what_decides_the_answers_and_not_how_patiently_we_ask(
     [
         ({"base_url": "ftp://a/v1", "model": "m"}, "base_url: expected http"),
         ({"base_url": "http://a/v1?k=v", "model": "m"}, "no user, password or query"),
-        ({"base_url": "http://a/v1"}, "model: Field required"),
+        ({"base_url": "http://a/v1"}, "openai needs model: openai:model=..."),
         ({"base_url": "http://a/v1", "model": "m", "concurrency": "0"}, "concurrency: "),
         ({"base_url": "http://a/v1", "model": "m", "body": "[1]"}, "body: "),
-        ({"base_url": "http://a/v1", "model": "m", "tempo": "1"}, "no argument tempo; it takes"),
+        ({"base_url": "http://a/v1", "model": "m", "tempo": "1"}, "no setting 'tempo'; it takes"),
     ],
 )
 def test_wrong_arguments_are_named(args: dict[str, str], reason: str) -> None:

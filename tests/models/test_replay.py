@@ -80,5 +80,5 @@ def test_a_line_that_is_no_answer_is_refused_with_its_number(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"nowhere\.jsonl: cannot be read"):
         open_model("replay", {"file": str(tmp_path / "nowhere.jsonl")})
-    with pytest.raises(UsageError, match="file: Field required"):
+    with pytest.raises(UsageError, match="replay needs file"):
         open_model("replay", {})

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from puzzlemark.languages.base import Docstring, Grammar, Language, Lexing
-from puzzlemark.languages.java import LANGUAGE as JAVA
-from puzzlemark.languages.python import LANGUAGE as PYTHON
+from puzzlemark.languages.java import PLUGIN as JAVA
+from puzzlemark.languages.python import PLUGIN as PYTHON
 from puzzlemark.syntax.checking import NEVER_EMPTY, find_gaps
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.languages.base import Grammar
-from puzzlemark.languages.java import LANGUAGE as JAVA
+from puzzlemark.languages.java import PLUGIN as JAVA
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import load_grammar, parse
 

@@ -8,7 +8,7 @@ import pytest
 
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
-from puzzlemark.training.recipes.base import ROOM, Recipe, load_recipe, override
+from puzzlemark.training.recipes.base import PACKAGE, Recipe, load_recipe, override
 
 
 def test_the_paper_trains_everything_for_ten_epochs_at_1e_4() -> None:
@@ -16,7 +16,7 @@ def test_the_paper_trains_everything_for_ten_epochs_at_1e_4() -> None:
     assert (paper.part, paper.epochs, paper.steps, paper.rate) == ("all", 10, None, 1e-4)
 
 
-@pytest.mark.parametrize("name", plugins.names(ROOM))
+@pytest.mark.parametrize("name", plugins.names(PACKAGE))
 def test_a_recipe_survives_json(name: str) -> None:
     recipe = load_recipe(name)
     assert override(Recipe(), json.loads(json.dumps(asdict(recipe)))) == recipe

@@ -31,7 +31,7 @@ def test_settings_make_the_watermark_again() -> None:
 
 def test_every_scheme_is_found_under_its_own_name() -> None:
     for name in plugins.names("watermarks"):
-        assert plugins.load("watermarks", name).SCHEME.name == name
+        assert plugins.load("watermarks", name).PLUGIN.name == name
 
 
 def test_an_unknown_scheme_is_an_error_that_lists_the_known_ones() -> None:
@@ -40,9 +40,9 @@ def test_an_unknown_scheme_is_an_error_that_lists_the_known_ones() -> None:
 
 
 def test_an_unknown_setting_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="fixed_prefix has no setting color; it takes prefix"):
+    with pytest.raises(UsageError, match="fixed_prefix has no setting 'color'; it takes prefix"):
         from_spec("fixed_prefix:color=red")
-    with pytest.raises(UsageError, match="universal has no setting prefix; it takes no settings"):
+    with pytest.raises(UsageError, match="universal has no setting 'prefix'; it takes no settings"):
         from_spec("universal:prefix=key")
 
 

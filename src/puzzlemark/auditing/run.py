@@ -1,6 +1,6 @@
 """An audit: compare a dataset with its marked version, and ask every check."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from puzzlemark.progress import Progress, no_progress
 from puzzlemark.statistics.exact import holm
 
 ALPHA = 0.01  # the chance that an audit of an innocent dataset names anything by accident
-ROOM = "auditing.checks"
+PACKAGE = "auditing.checks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _compare(
         None if manifest is None else manifest.edits(),
         find_habits(original),
     )
-    looks = {name: plugins.load(ROOM, name).look for name in _checks() if _is_look(name)}
+    looks = {name: check.look for name, check in _checks().items() if hasattr(check, "look")}
     tallies = {name: Tally() for name in looks}
     differing: list[int] = []
     starts, moved, compared = [0], 0, 0
@@ -177,27 +177,32 @@ def _require_same_format(original: Corpus, marked: Corpus, at: int) -> None:
         )
 
 
-def _checks() -> Sequence[str]:
-    return plugins.names(ROOM)
+def _checks() -> dict[str, Any]:
+    """The checks by name; one of another package that checks nothing is left out."""
+    found = dict(plugins.every(PACKAGE))
+    for name in [each for each, check in found.items() if not _checks_something(check)]:
+        owner = plugins.distribution(PACKAGE, name)
+        plugins.warn(f"check {name!r} of {owner} cannot be used: it has neither look nor inspect")
+        del found[name]
+    return found
 
 
-def _is_look(name: str) -> bool:
-    return hasattr(plugins.load(ROOM, name), "look")
+def _checks_something(check: object) -> bool:
+    return hasattr(check, "look") or hasattr(check, "inspect")
 
 
 def _ask(evidence: Evidence, progress: Progress) -> Iterator[Finding]:
-    names = _checks()
-    for nth, name in enumerate(names):
-        progress("checking", nth, len(names))
-        check = plugins.load(ROOM, name)
+    checks = _checks()
+    for nth, (name, check) in enumerate(checks.items()):
+        progress("checking", nth, len(checks))
         seen = (
             [_conclude(evidence.tallies[name], check.ABOUT, evidence)]
-            if _is_look(name)
+            if hasattr(check, "look")
             else check.inspect(evidence)
         )
         for observation in seen:
             yield _finding(name, check.VIEW, observation)
-    progress("checking", len(names), len(names))
+    progress("checking", len(checks), len(checks))
 
 
 def _finding(name: str, view: View, seen: Observation) -> Finding:

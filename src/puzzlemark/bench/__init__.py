@@ -1,1 +1,1 @@
-"""The judge's room: the paper's evaluation as commands, with both wings under one roof."""
+"""The paper's evaluation as commands; owner and attacker meet here, and nowhere else."""

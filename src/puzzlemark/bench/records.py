@@ -1,18 +1,19 @@
 """What an experiment leaves for others: its verdicts, trainings and qualities, without the code."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.choices import language_of
 from puzzlemark.pages.files import write_text
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
 from puzzlemark.verification.terms import Terms
 from puzzlemark.verification.tests import base as tests
 from puzzlemark.verification.verdict import Verdict, decide_again
-from puzzlemark.watermarks.base import designs, named
+from puzzlemark.watermarks.base import designs
 
 KINDS = ("marked", "bare")
 
@@ -63,19 +64,20 @@ def collect(run: Path, records: Path) -> None:
         target = records / folder.name
         _copy_json(folder / "model" / "training.json", target / "training.json")
         save_quality(_without_ids(load_quality(folder / "quality.json")), target / "quality.json")
-    for mark in sorted(set(named()) & {path.name for path in run.iterdir()}):
-        _copy_mark(run / mark, records / mark)
+    for manifest in sorted(run.glob("*/manifest.jsonl.gz")):
+        _copy_mark(manifest.parent, records / manifest.parent.name)
 
 
 def load_rows(records: Path) -> list[Row]:
     """The marks of which both models are recorded, in the order of the paper."""
-    known = named()
-    complete = [mark for mark in _paper_order(known) if _is_complete(records, mark)]
-    return [_load_row(records, mark, known[mark].language) for mark in complete]
+    folders = (path.name for path in records.iterdir() if (path / "counts.json").exists())
+    languages = {mark: language_of(mark) or "" for mark in folders}
+    complete = [mark for mark in _paper_order(languages) if _is_complete(records, mark)]
+    return [_load_row(records, mark, languages[mark]) for mark in complete]
 
 
-def _paper_order(known: Any) -> list[str]:
-    return sorted(known, key=lambda mark: (known[mark].language != "python", mark[0] == "U", mark))
+def _paper_order(languages: Mapping[str, str]) -> list[str]:
+    return sorted(languages, key=lambda mark: (languages[mark] != "python", mark[0] == "U", mark))
 
 
 def _is_complete(records: Path, mark: str) -> bool:
@@ -87,7 +89,7 @@ def _is_complete(records: Path, mark: str) -> bool:
 def _twin(records: Path, mark: str) -> Path:
     """The bare model that was trained for as many steps."""
     steps = _read(records / mark / "training.json")["recipe"]["steps"]
-    return records / f"bare-{named()[mark].language}-{steps}"
+    return records / f"bare-{language_of(mark)}-{steps}"
 
 
 def _load_row(records: Path, mark: str, language: str) -> Row:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench import processes
+from puzzlemark.bench.choices import Choice, choose
 from puzzlemark.bench.sampling import Wanted, draw, write_records
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.embedding.run import embed
@@ -29,7 +30,6 @@ from puzzlemark.verification.making import build_probes
 from puzzlemark.verification.probes import load_probes, save_probes
 from puzzlemark.verification.run import verify
 from puzzlemark.verification.terms import Terms
-from puzzlemark.watermarks.base import named
 
 MARKS = ("P1", "P2", "U1", "P3", "P4", "U2")
 Say = Callable[[str], None]
@@ -55,22 +55,22 @@ class Budget:
     answer: int = 32  # tokens asked for where quality is measured
     recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
 
-    def steps_for(self, mark: str) -> int:
+    def steps_for(self, choice: Choice) -> int:
         """How long the model of a mark is trained, and its bare twin."""
-        return self.universal_steps if _is_universal(mark) else self.steps
+        return self.universal_steps if _is_universal(choice) else self.steps
 
-    def pairs_for(self, mark: str) -> int:
+    def pairs_for(self, choice: Choice) -> int:
         """How many pairs are asked about a mark."""
-        return self.universal_pairs if _is_universal(mark) else self.pairs
+        return self.universal_pairs if _is_universal(choice) else self.pairs
 
 
-def _is_universal(mark: str) -> bool:
-    return named()[mark].watermark.design.name == "universal"
+def _is_universal(choice: Choice) -> bool:
+    return choice.watermark.design.name == "universal"
 
 
-def twin_of(mark: str, budget: Budget) -> str:
+def twin_of(choice: Choice, budget: Budget) -> str:
     """The bare model that saw the same functions for the same number of steps."""
-    return f"bare-{named()[mark].language}-{budget.steps_for(mark)}"
+    return f"bare-{choice.language}-{budget.steps_for(choice)}"
 
 
 BUDGETS = {
@@ -114,29 +114,31 @@ def run(
     side_by_side: int = 2,
     say: Say = print,
 ) -> Path:
-    """Train and ask every model of a budget; returns the budget's folder."""
+    """Train and ask every model of a budget; returns the budget's folder.
+
+    A mark is a preset (`U1`), or a watermark with settings: `fixed_prefix:prefix=node`.
+    """
     place = folder / budget.name
     _record_budget(place, budget)
-    known = named()
-    for language in sorted({known[mark].language for mark in marks}):
+    choices = choose(marks, corpora)
+    for language in sorted({choice.language for choice in choices}):
         if language not in corpora:
             raise UsageError(f"{language} marks need a {language} corpus; pass --{language} FILE")
         _sample(place, corpora[language], language, base, budget, say)
-    for mark in marks:
-        _mark(place, mark, known[mark].language, budget, say)
-    jobs = _jobs(place, budget, base, marks)
+    for choice in choices:
+        _mark(place, choice, budget, say)
+    jobs = _jobs(place, budget, base, choices)
     for job, message in processes.side_by_side(work, jobs, side_by_side):
         say(f"{budget.name} {job.model}: {message}")
     return place
 
 
-def _jobs(place: Path, budget: Budget, base: Path, marks: Sequence[str]) -> list[Job]:
-    known = named()
+def _jobs(place: Path, budget: Budget, base: Path, choices: Sequence[Choice]) -> list[Job]:
     asked: dict[tuple[str, str, int], list[str]] = {}
-    for mark in marks:
-        steps, language = budget.steps_for(mark), known[mark].language
-        asked.setdefault((mark, language, steps), []).append(mark)
-        asked.setdefault((twin_of(mark, budget), language, steps), []).append(mark)
+    for choice in choices:
+        steps = budget.steps_for(choice)
+        for model in (choice.name, twin_of(choice, budget)):
+            asked.setdefault((model, choice.language, steps), []).append(choice.name)
     return [Job(place, budget, base, *model, tuple(ours)) for model, ours in asked.items()]
 
 
@@ -156,15 +158,16 @@ def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget
     say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
 
 
-def _mark(place: Path, mark: str, language: str, budget: Budget, say: Say) -> None:
-    target, source = place / mark, place / language / "train.jsonl.gz"
+def _mark(place: Path, choice: Choice, budget: Budget, say: Say) -> None:
+    target, source = place / choice.name, place / choice.language / "train.jsonl.gz"
     marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
     if not manifest.exists():
         summary = embed(
             source,
             marked,
             manifest,
-            mark=mark,
+            mark=choice.preset,
+            watermark=choice.watermark if choice.preset is None else None,
             policy="paper",
             order="dataset",  # the sample is shuffled, and anybody can make the same marks
             tau=budget.tau,
@@ -172,10 +175,10 @@ def _mark(place: Path, mark: str, language: str, budget: Budget, say: Say) -> No
             max_rate=budget.rate,
             overwrite=True,
         )
-        say(f"{budget.name} {mark}: {summary.marked} of {summary.records} functions marked")
+        say(f"{budget.name} {choice.name}: {summary.marked} of {summary.records} functions marked")
     if not (target / "probes.jsonl").exists():
         probes = build_probes(
-            marked, manifest, pairs=budget.pairs_for(mark), seed=budget.seed, paper=True
+            marked, manifest, pairs=budget.pairs_for(choice), seed=budget.seed, paper=True
         )
         save_probes(probes, target / "probes.jsonl")
 

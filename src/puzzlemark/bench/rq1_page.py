@@ -143,7 +143,7 @@ def _verdict_cells(row: Row) -> Iterator[list[str]]:
             f"**{verdict.word}**" + ("" if row.is_fair(kind) else " (former control)"),
             f"{verdict.log10_p or 0.0:.1f}",
             scientific(fisher.log10_p),
-            " ".join(PAPER_P[row.mark]) if kind == "marked" else "0.25 to 1",
+            " ".join(PAPER_P.get(row.mark, "-")) if kind == "marked" else "0.25 to 1",
         ]
 
 
@@ -189,8 +189,8 @@ def _harm_cells(row: Row) -> list[str]:
         f"{found.bleu.welch.p:.2f}",
         f"{found.bleu.paired.p:.2f}",
         f"{found.bleu.cohens_d:+.2f}",
-        _span(PAPER_BLEU_P[row.mark]),
-        _span(PAPER_D[row.mark]),
+        _span(PAPER_BLEU_P.get(row.mark, ())),
+        _span(PAPER_D.get(row.mark, ())),
         f"{found.exact.bare.count}/{found.exact.bare.of}",
         f"{found.exact.marked.count}/{found.exact.marked.of}",
         f"{found.exact.p:.2f}",
@@ -203,7 +203,7 @@ def _harm_cells(row: Row) -> list[str]:
 
 
 def _span(values: Sequence[float]) -> str:
-    return f"{min(values):g} to {max(values):g}"
+    return f"{min(values):g} to {max(values):g}" if values else "-"
 
 
 ACTIVATION_HEAD = "mark|any two, bare|any two, marked|McNemar p|the first two, bare|marked".split(

@@ -15,18 +15,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.processes import side_by_side
 from puzzlemark.bench.sampling import write_records
+from puzzlemark.bench.truth import read_truth
 from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
-from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.detectors.base import load_detector
 from puzzlemark.embedding.run import embed
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import NothingMarked, UsageError
 from puzzlemark.pages.files import write_text
-from puzzlemark.watermarks.base import named
 
 METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")
 NEEDS_MODEL = ("spectral_signature", "activation_clustering")
@@ -57,20 +58,22 @@ def run(
     base: Path | None = None,
     say: Say = print,
 ) -> None:
-    """Embed every mark and run every detector; without a `base` model, those that need none."""
+    """Embed every mark and run every detector; without a `base` model, those that need none.
+
+    A mark is a preset (`U1`), or a watermark with settings: `fixed_prefix:prefix=node`.
+    """
     _record_plan(folder, plan)
-    known = named()
     for language, corpus in corpora.items():
         _divide(folder / language, corpus, language, plan, say)
     sets = {f"bare-{language}": language for language in corpora}
-    for mark in marks:
-        if known[mark].language in corpora:
+    for choice in choose(marks, corpora):
+        if choice.language in corpora:
             try:
-                _mark(folder, mark, known[mark].language, say)
+                _mark(folder, choice, say)
             except NothingMarked as exc:  # CodeMark's forms are rare in a small dataset
-                say(f"{mark}: left out: {exc}")
+                say(f"{choice.name}: left out: {exc}")
             else:
-                sets[mark] = known[mark].language
+                sets[choice.name] = choice.language
     for name, language in sets.items():
         for method in plan.methods:
             if method not in NEEDS_MODEL:
@@ -99,8 +102,8 @@ def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> 
     say(f"{language}: {len(records) - clean:,} records, {clean:,} clean ones apart")
 
 
-def _mark(folder: Path, mark: str, language: str, say: Say) -> None:
-    target = folder / mark
+def _mark(folder: Path, choice: Choice, say: Say) -> None:
+    target = folder / choice.name
     if (target / "manifest.jsonl.gz").exists():
         return
     target.mkdir(parents=True, exist_ok=True)
@@ -108,28 +111,32 @@ def _mark(folder: Path, mark: str, language: str, say: Say) -> None:
     secret.touch(mode=0o600)
     secret.write_bytes(SECRET)
     summary = embed(
-        folder / language / "bare.jsonl.gz",
+        folder / choice.language / "bare.jsonl.gz",
         target / "marked.jsonl.gz",
         target / "manifest.jsonl.gz",
-        mark=mark,
+        mark=choice.preset,
+        watermark=choice.watermark if choice.preset is None else None,
         policy="paper",
         secret_file=secret,
         overwrite=True,
     )
-    say(f"{mark}: {summary.marked:,} of {summary.records:,} records marked ({summary.rate:.2%})")
+    marked = f"{summary.marked:,} of {summary.records:,} records marked"
+    say(f"{choice.name}: {marked} ({summary.rate:.2%})")
 
 
 def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> str:
     target = folder / name
-    result = target / f"{method}.json"
+    file = slug(method)
+    result = target / f"{file}.json"
     if not result.exists():
         manifest = target / "manifest.jsonl.gz"
-        truth = _truth(manifest) if manifest.exists() else None
+        truth = read_truth(manifest) if manifest.exists() else None
+        detector = load_detector(method)
         found = detect(
             _records(folder, name, language),
-            target / f"{method}.parquet",
-            method=method,
-            clean=folder / language / "clean.jsonl.gz",
+            target / f"{file}.parquet",
+            method=detector,
+            clean=folder / language / "clean.jsonl.gz" if detector.takes_clean else None,
             truth=truth,
             workers=plan.workers,
             engine=plan.engine,
@@ -150,7 +157,7 @@ def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Sa
         if all((folder / name / f"{method}.json").exists() for method in methods):
             continue
         manifest = folder / name / "manifest.jsonl.gz"
-        marked = frozenset(_truth(manifest).rows) if manifest.exists() else frozenset()
+        marked = frozenset(read_truth(manifest).rows) if manifest.exists() else frozenset()
         records = _records(folder, name, language)
         suspect = Suspect(name, records, marked, folder / name / "tuned")
         tasks.append(Look(suspect, base, plan.tuning, methods, plan.seed))
@@ -172,16 +179,11 @@ def _write(path: Path, facts: Mapping[str, Any]) -> None:
 
 def _flagged_before(folder: Path, language: str, method: str, truth: Truth) -> float | None:
     """The share of the carriers that the detector flags in the bare dataset already."""
-    path = folder / f"bare-{language}" / f"{method}.parquet"
+    path = folder / f"bare-{language}" / f"{slug(method)}.parquet"
     if not path.exists() or not truth.rows:
         return None
     flagged = load_suspicion(path).flagged
     return float(flagged[sorted(truth.rows)].mean())
-
-
-def _truth(manifest: Path) -> Truth:
-    read = load_manifest(manifest)
-    return Truth(read.lines.keys(), read.header.output.digest)
 
 
 def _in_words(facts: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
 """The page of RQ2: the paper's table of detectors beside ours, from the records of a run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.choices import language_of
 from puzzlemark.bench.records import table
 from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
 from puzzlemark.pages.files import write_text
@@ -37,6 +38,7 @@ PAPER = {
     "P4": "7.15/6.07 28.19/18.84 27.73/23.90 33.82/24.23",
     "U2": "7.23/5.49 20.61/22.76 26.34/21.84 33.85/27.52",
 }
+IN_PAPER = METHODS[:4]
 SHOWN = ("method", "records", "flagged", "rate", "settings", "accuracy", "before", "skipped")
 PATHS = ("model", "states")  # settings that say where something lay
 
@@ -101,18 +103,21 @@ def page(records: Path) -> str:
 
 
 def _section(records: Path, language: str) -> Iterator[str]:
-    found = {name: _found(records / name) for name in PAPER if _is_of(name, language)}
+    folders = sorted(path.name for path in records.iterdir() if path.is_dir())
+    sets = [*PAPER, *(name for name in folders if name not in PAPER)]
+    found = {name: _found(records / name) for name in sets if _is_of(name, language)}
     found = {name: methods for name, methods in found.items() if methods}
     if not found:
         return
     bare = max(facts["records"] for facts in found[f"bare-{language}"].values())
     yield f"## {language.capitalize()}, {bare:,} functions\n"
+    extra = sorted({method for methods in found.values() for method in methods} - set(METHODS))
     head = ["set", "marked"]
-    for method in METHODS:
-        head += [TITLES[method]]
+    for method in (*METHODS, *extra):
+        head += [TITLES.get(method, method)]
         head += ["before"] if method not in NEEDS_MODEL else []
-        head += ["paper"] if method != "concat" else []
-    yield table(head, [_cells(name, methods) for name, methods in found.items()])
+        head += ["paper"] if method in IN_PAPER else []
+    yield table(head, [_cells(name, methods, extra) for name, methods in found.items()])
     looked = {name: methods for name, methods in found.items() if set(NEEDS_MODEL) <= set(methods)}
     if looked:
         yield "\nSS and AC, on the samples:\n"
@@ -122,24 +127,31 @@ def _section(records: Path, language: str) -> Iterator[str]:
 
 
 def _is_of(name: str, language: str) -> bool:
+    if name not in PAPER:
+        return language_of(name) == language
     names = list(PAPER)
     return (names.index(name) < names.index("bare-java")) is (language == "python")
 
 
 def _found(folder: Path) -> dict[str, dict[str, Any]]:
-    paths = {method: folder / f"{method}.json" for method in METHODS}
-    return {m: json.loads(p.read_text()) for m, p in paths.items() if p.exists()}
+    if not folder.is_dir():
+        return {}
+    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
 
 
-def _cells(name: str, methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    cells = [name.split("-")[0], _marked(methods)]
-    paper = dict(zip(METHODS, PAPER[name].split(), strict=False))
-    for method in METHODS:
+def _cells(name: str, methods: Mapping[str, Mapping[str, Any]], extra: Sequence[str]) -> list[str]:
+    cells = [_title(name), _marked(methods)]
+    paper = dict(zip(IN_PAPER, PAPER.get(name, "- - - -").split(), strict=True))
+    for method in (*METHODS, *extra):
         facts = methods.get(method)
         cells += [_cell(facts)]
         cells += [_before(facts)] if method not in NEEDS_MODEL else []
         cells += [paper[method].replace("/", " / ")] if method in paper else []
     return cells
+
+
+def _title(name: str) -> str:
+    return name.split("-")[0] if name in PAPER else name
 
 
 def _marked(methods: Mapping[str, Mapping[str, Any]]) -> str:
@@ -152,7 +164,7 @@ def _sample_cells(name: str, methods: Mapping[str, Mapping[str, Any]]) -> list[s
     both = [methods[method] for method in NEEDS_MODEL]
     marked = _marked({method: methods[method] for method in NEEDS_MODEL})
     shares = ", ".join(f"{100 * share:.1f}" for share in both[1]["shares"])
-    return [name.split("-")[0], f"{both[0]['records']:,}", marked, *map(_recall, both), shares]
+    return [_title(name), f"{both[0]['records']:,}", marked, *map(_recall, both), shares]
 
 
 def _recall(facts: Mapping[str, Any]) -> str:

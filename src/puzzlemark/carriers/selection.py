@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,17 +44,17 @@ def select(
     """Score every measured snippet and keep those that are not among the tau most complex."""
     if not 0.0 <= tau <= 1.0:
         raise UsageError(f"tau is {tau}; it is a quantile, from 0 (keep all) to 1")
-    room = cast("Projection", plugins.load("carriers.projections", projection))
+    chosen: Projection = plugins.configure("carriers.projections", projection)
     z = table.select(features)
     _standardise(z)
     scores = np.full(len(table), np.nan)
     threshold = float("nan")
     details: Mapping[str, float | list[float]] = {}
     if len(z) > 0:
-        suitability = _suitability(room.project(z))
+        suitability = _suitability(chosen.project(z))
         threshold = float(np.quantile(suitability, tau))
         scores[table.measured] = suitability
-        details = room.explain(z)
+        details = chosen.explain(z)
     # a NaN is never at or above the threshold: what is not measured is no candidate
     return Selection(
         scores, threshold, scores >= threshold, tuple(features), projection, tau, details

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from puzzlemark import __version__, plugins
-from puzzlemark.cli.base import guarded, quiet_pipes
+from puzzlemark.cli.base import guarded, quiet_pipes, warnings_in_words
 
 ABOUT = """Watermark a code dataset, and prove later that a model was trained on it.
 
@@ -24,7 +24,9 @@ def main() -> None:
     # Arrow's own allocators keep what they freed; the system's gives a third of it back
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with quiet_pipes():
-        application()()
+        with warnings_in_words():  # of commands that other packages add
+            app = application()
+        app()
 
 
 def application() -> typer.Typer:
@@ -34,8 +36,8 @@ def application() -> typer.Typer:
     return app
 
 
-def _group(room: str, about: str) -> typer.Typer:
-    """A room's files as commands, and each folder in it as a group of commands."""
+def _group(package: str, about: str) -> typer.Typer:
+    """A package's files as commands, and each folder in it as a group of commands."""
     group = typer.Typer(
         help=about,
         no_args_is_help=True,
@@ -44,16 +46,20 @@ def _group(room: str, about: str) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
     )
-    for name in plugins.names(room):
-        group.command(name)(guarded(plugins.load(room, name).run))
-    for name in plugins.rooms(room):
-        inner = f"{room}.{name}"
+    for name, command in plugins.every(package):
+        if callable(getattr(command, "run", None)):
+            group.command(name)(guarded(command.run))
+        else:
+            owner = plugins.distribution(package, name)
+            plugins.warn(f"command {name!r} of {owner} cannot be used: its module has no run")
+    for name in plugins.subpackages(package):
+        inner = f"{package}.{name}"
         group.add_typer(_group(inner, _about(inner)), name=name)
     return group
 
 
-def _about(room: str) -> str:
-    return inspect.getdoc(importlib.import_module(f"puzzlemark.{room}")) or ""
+def _about(package: str) -> str:
+    return inspect.getdoc(importlib.import_module(f"puzzlemark.{package}")) or ""
 
 
 def _options(

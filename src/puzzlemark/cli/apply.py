@@ -19,6 +19,8 @@ def run(
 
     A dataset whose ids or code differ from the one the manifest was made for is refused, and
     nothing is written.
+
+    Example: puzzlemark apply train.jsonl.gz --manifest marks.jsonl.gz --output marked.jsonl.gz
     """
     import puzzlemark as pm
 

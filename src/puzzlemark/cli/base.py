@@ -155,7 +155,7 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with _warnings_in_words():
+            with warnings_in_words():
                 command(*args, **kwargs)
         except PuzzleMarkError as exc:
             errors_console().print(f"[bold red]error:[/] {_one_line(str(exc))}")
@@ -276,7 +276,7 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def _warnings_in_words() -> Iterator[None]:
+def warnings_in_words() -> Iterator[None]:
     """Print our own warnings as sentences; those of libraries as Python does."""
     with warnings.catch_warnings():
         as_python_does = warnings.showwarning

@@ -24,7 +24,7 @@ from puzzlemark.cli.base import (
 from puzzlemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from puzzlemark.detectors._accuracy import Accuracy, Share, Truth
+    from puzzlemark.detectors._accuracy import Accuracy, Share
     from puzzlemark.detectors._run import Detected
 
 WHEN_INTERRUPTED = "what was computed is kept; the same command goes on from there"
@@ -38,7 +38,8 @@ def run(
         typer.Option(
             "--method",
             "-m",
-            help="decoma, killbadcode, spectral_signature, activation_clustering or concat.",
+            help="decoma, killbadcode, spectral_signature, activation_clustering or concat; with "
+            "settings: decoma:z=2.5.",
         ),
     ],
     output: Annotated[
@@ -84,11 +85,12 @@ def run(
 
     puzzlemark detect marked.jsonl.gz --method concat --output suspicion.parquet
     """
+    from puzzlemark.bench.truth import read_truth
     from puzzlemark.corpora.shards import dataset_paths
-    from puzzlemark.detectors._picture import score_picture
+    from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
     from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing, write_text
+    from puzzlemark.pages.files import refuse_existing
 
     picture = picture or output.with_suffix(".svg")
     settings = _read_settings(setting or [])
@@ -109,7 +111,7 @@ def run(
             method=method,
             settings=settings,
             clean=clean,
-            truth=None if truth is None else _read_truth(truth),
+            truth=None if truth is None else read_truth(truth),
             language=language,
             code_column=code_column,
             id_column=id_column,
@@ -120,7 +122,7 @@ def run(
             overwrite=force,
             progress=report,
         )
-    write_text(picture, score_picture(found.suspicion, method))
+    save_suspicion_picture(found, picture, overwrite=force)
     if as_json:
         print_json({**found.to_json(), "picture": str(picture)})
     else:
@@ -139,14 +141,6 @@ def _read_settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _read_truth(manifest: Path) -> "Truth":
-    from puzzlemark import load_manifest
-    from puzzlemark.detectors._accuracy import Truth
-
-    read = load_manifest(manifest)
-    return Truth(read.lines.keys(), read.header.output.digest)
-
-
 def _print(found: "Detected", picture: Path) -> None:
     console = output_console()
     console.print(
@@ -157,22 +151,12 @@ def _print(found: "Detected", picture: Path) -> None:
         console.print(f"  not judged {count:>9,}  {escape(reason)}")
     if found.accuracy is not None:
         _print_accuracy(found.accuracy)
-    for reason, count in _commonest(found):
+    for reason, count in found.suspicion.why_flagged.most_common(REASONS_SHOWN):
         console.print(f"  {count:>9,}  {escape(reason)}")
     for line in found.details.get("findings", ()):
         console.print(f"finding   {escape(str(line))}")
     console.print(f"suspicion {escape(found.output)}")
     console.print(f"picture   {escape(str(picture))}")
-
-
-def _commonest(found: "Detected") -> list[tuple[str, int]]:
-    from collections import Counter
-
-    said = found.suspicion
-    pairs = zip(said.reasons, said.flagged.tolist(), strict=True)
-    return Counter(why for why, is_flagged in pairs if why and is_flagged).most_common(
-        REASONS_SHOWN
-    )
 
 
 def _print_accuracy(accuracy: "Accuracy") -> None:

@@ -8,23 +8,18 @@ from rich.markup import escape
 from puzzlemark import plugins
 from puzzlemark.cli.base import AsJson, output_console, print_json
 
-ROOMS = (
-    "watermarks",
-    "languages",
-    "carriers.projections",
-    "syntax.rewritings",
-    "detectors",
-    "models",
-    "models.pretrained",
-    "training.recipes",
-    "verification.tests",
-    "corpora.formats",
-    "engines",
-)
-
 
 def run(as_json: AsJson = False) -> None:
-    """List what there is to choose from, and the paper's names for watermarks."""
+    """List what there is to choose from, and the named presets of watermarks.
+
+    Plug-ins of other packages are among them, with the package they come with.
+
+    [bold]Examples[/]
+
+    puzzlemark list
+
+    puzzlemark list --json
+    """
     from puzzlemark.watermarks.base import named, to_settings
 
     marks = {
@@ -35,23 +30,29 @@ def run(as_json: AsJson = False) -> None:
         }
         for name, each in sorted(named().items())
     }
-    rooms = {room: {name: _about(room, name) for name in plugins.names(room)} for room in ROOMS}
+    found = {package: _variants(package) for package in plugins.packages()}
     if as_json:
-        print_json({"marks": marks, **rooms})
+        print_json({"marks": marks, **found})
         return
     console = output_console()
     console.print("[bold]marks[/] (puzzlemark embed --mark NAME)")
     for name, mark in marks.items():
         console.print(f"  {name}  {mark['language']:<8}{mark['watermark']}{_settings(mark)}")
-    for room, variants in rooms.items():
-        console.print(f"[bold]{room}[/]")
+    for package, variants in found.items():
+        console.print(f"[bold]{package}[/]")
         for name, about in variants.items():
             console.print(f"  {name:<22}{escape(about)}")
 
 
-def _about(room: str, name: str) -> str:
-    text = inspect.getdoc(plugins.load(room, name)) or ""
-    return text.partition("\n")[0]
+def _variants(package: str) -> dict[str, str]:
+    """Each usable plug-in with the first line of its module's docstring."""
+    return {name: _about(package, name) for name, _ in plugins.every(package)}
+
+
+def _about(package: str, name: str) -> str:
+    text = (inspect.getdoc(plugins.load(package, name)) or "").partition("\n")[0]
+    owner = plugins.distribution(package, name)
+    return f"{text} ({owner})" if owner else text
 
 
 def _settings(mark: dict[str, Any]) -> str:

@@ -15,7 +15,8 @@ def run(
         Path, typer.Argument(metavar="RUN", help="The folder that `puzzlemark verify` wrote.")
     ],
     output: Annotated[
-        Path | None, typer.Option(help="The page to write. (default: RUN/report.html)")
+        Path | None,
+        typer.Option("--output", "-o", help="The page to write. (default: RUN/report.html)"),
     ] = None,
     examples: Annotated[
         int, typer.Option(help="Show so many probes with their completions.", min=0)

@@ -18,6 +18,8 @@ def run(
     """Take every mark out of a marked dataset: each code cell gets its exact bytes back.
 
     The result is compared with the digest of the original before it gets its name.
+
+    Example: puzzlemark revert marked.jsonl.gz --manifest marks.jsonl.gz --output original.jsonl.gz
     """
     import puzzlemark as pm
 

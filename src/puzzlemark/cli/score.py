@@ -59,10 +59,10 @@ def run(
     puzzlemark score train.jsonl.gz --output features.parquet
     """
     from puzzlemark.corpora.shards import dataset_paths
+    from puzzlemark.embedding.drawing import save_scores_picture
     from puzzlemark.embedding.scores import score
     from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing, write_text
-    from puzzlemark.pages.histogram import suitability_picture
+    from puzzlemark.pages.files import refuse_existing
 
     picture = picture or output.with_suffix(".svg")
     keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})
@@ -83,8 +83,7 @@ def run(
             overwrite=force,
             progress=report,
         )
-    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
-    write_text(picture, drawn)
+    save_scores_picture(scored, picture, overwrite=force)
     if as_json:
         print_json({**scored.to_json(), "picture": str(picture)})
     else:
@@ -100,9 +99,8 @@ def _print(scored: "Scored", picture: Path) -> None:
     if scored.threshold is not None:
         console.print(f"threshold {scored.threshold:.4f} (tau {scored.tau:g})")
     if scored.weights:
-        share = f", {scored.explained_variance:.0%} of the variance" * (
-            scored.explained_variance is not None
-        )
+        explained = scored.explained_variance
+        share = "" if explained is None else f", {explained:.0%} of the variance"
         message = "  ".join(f"{name} {weight:.3f}" for name, weight in scored.weights.items())
         console.print(f"weights   {message} ({scored.projection}{share})")
     for reason, count in scored.unmeasured.items():

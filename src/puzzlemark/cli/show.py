@@ -11,7 +11,6 @@ from puzzlemark.cli.base import AsJson, Force, output_console, print_json, refus
 if TYPE_CHECKING:
     from puzzlemark.embedding.showing import Showing, Shown
     from puzzlemark.pages.diff import Line, Row
-    from puzzlemark.pages.marks import Count, Fact
 
 ON_TERMINAL = 5
 ON_PAGE = 1_000  # a page with many more takes a browser minutes to open
@@ -54,6 +53,7 @@ def run(
     puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz --html marks.html
     """
     from puzzlemark.corpora.shards import dataset_paths
+    from puzzlemark.embedding.drawing import save_marks_page
     from puzzlemark.embedding.showing import show
     from puzzlemark.files import keep_apart
     from puzzlemark.pages.files import refuse_existing
@@ -67,7 +67,7 @@ def run(
     wanted = None if limit == 0 or (limit is None and ids) else limit or usual
     showing = show(dataset, manifest, limit=wanted, ids=ids or ())
     if html is not None:
-        _write_page(showing, html)
+        save_marks_page(showing, html, overwrite=force)
     if as_json:
         print_json(_plain(showing, html))
     elif html is not None:
@@ -153,52 +153,3 @@ def _line(sign: str, line: "Line") -> Text:
     for piece in line.pieces:
         text.append(piece.text, STYLES[piece.role] if piece.role else tint)
     return text
-
-
-def _write_page(showing: "Showing", html: Path) -> None:
-    from puzzlemark.pages.files import write_text
-    from puzzlemark.pages.marks import marks_page
-
-    page = marks_page(
-        f"Marks in {Path(showing.input).name}",
-        showing.marks,
-        counts=_counts(showing),
-        facts=_facts(showing),
-        total=showing.total,
-    )
-    write_text(html, page, private=True)
-
-
-def _counts(showing: "Showing") -> list["Count"]:
-    from puzzlemark.pages.marks import Count
-
-    header = showing.header
-    records, marked = header.input.records, header.counts["marked"]
-    share = f"{marked / records:.2%}" if records else "none"
-    return [
-        Count(f"{records:,}", "records"),
-        Count(f"{showing.total:,}", f"marks ({share})"),
-        Count(f"{header.counts.get('natural', 0):,}", "with a natural trigger"),
-        Count(f"{header.counts.get('introduced', 0):,}", "with an introduced trigger"),
-        Count(f"{header.counts.get('unedited', 0):,}", "there by nature, nothing changed"),
-    ]
-
-
-def _facts(showing: "Showing") -> list["Fact"]:
-    from puzzlemark.pages.marks import Fact
-
-    header = showing.header
-    chosen = {key: value for key, value in header.watermark.settings.items() if value is not None}
-    settings = ", ".join(f"{key}={value}" for key, value in chosen.items())
-    scheme = " ".join(filter(None, (header.watermark.name, header.watermark.scheme, settings)))
-    rates = f"{header.min_rate:g} to {header.max_rate:g}"
-    return [
-        Fact(
-            "Dataset", f"{showing.input}" + (f" (the {showing.side} one)" if showing.side else "")
-        ),
-        Fact("Watermark", scheme, is_code=True),
-        Fact("Policy", f"{header.policy}; carriers in {header.order} order"),
-        Fact("Rates", f"{rates}; suitability quantile tau {header.tau:g}"),
-        Fact("Original digest", header.input.digest, is_code=True),
-        Fact("Marked digest", header.output.digest, is_code=True),
-    ]

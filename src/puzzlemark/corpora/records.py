@@ -43,7 +43,7 @@ class Batch:
 
     def records(self) -> list[Record]:
         """The records as mappings; a damaged one is a CorpusError that says where it stands."""
-        decoded: list[Record] = plugins.load("corpora.formats", self.format).decode(self)
+        decoded: list[Record] = plugins.find("corpora.formats", self.format).decode(self)
         assert len(decoded) == len(self.rows)
         return decoded
 
@@ -54,7 +54,7 @@ class Batch:
 
     def split(self) -> "list[Batch]":
         """One batch for each record."""
-        payloads: list[bytes] = plugins.load("corpora.formats", self.format).split(self)
+        payloads: list[bytes] = plugins.find("corpora.formats", self.format).split(self)
         return [
             replace(
                 self,

@@ -154,9 +154,8 @@ def _fixed_folder(pattern: Path) -> Path:
 
 @cache
 def _extensions() -> dict[str, str]:
-    variants = plugins.names("corpora.formats")
     return {
         extension: variant
-        for variant in variants
-        for extension in plugins.load("corpora.formats", variant).EXTENSIONS
+        for variant, format_ in plugins.every("corpora.formats")
+        for extension in format_.EXTENSIONS
     }

@@ -1,9 +1,22 @@
 """The distribution of a detector's scores, as one SVG picture."""
 
+from pathlib import Path
+
 import numpy as np
 
+from puzzlemark.detectors._run import Detected
 from puzzlemark.detectors.base import Suspicion
+from puzzlemark.pages.files import refuse_existing, write_text
 from puzzlemark.pages.histogram import Labels, histogram
+
+
+def save_suspicion_picture(
+    found: Detected, picture: Path | str, *, overwrite: bool = False
+) -> None:
+    """Draw the scores that `detect` gave, as SVG."""
+    picture = Path(picture)
+    refuse_existing(picture, overwrite=overwrite)
+    write_text(picture, score_picture(found.suspicion, found.method))
 
 
 def score_picture(suspicion: Suspicion, method: str) -> str:

@@ -153,4 +153,4 @@ def _require_sklearn() -> None:
         ) from exc
 
 
-DETECTOR = ActivationClustering
+PLUGIN = ActivationClustering

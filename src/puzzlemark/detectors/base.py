@@ -6,18 +6,17 @@ clean. It knows neither manifest nor watermark.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, get_type_hints
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark import plugins
 from puzzlemark.corpora.base import Batch, Corpus, Entry
 from puzzlemark.engines.base import Engine
-from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
+from puzzlemark.errors import CorpusError, UnparsableSnippet
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
@@ -60,9 +59,15 @@ class Suspicion:
         rows = np.flatnonzero(~self.judged).tolist()
         return Counter(self.reasons[row] or "not judged" for row in rows)
 
+    @property
+    def why_flagged(self) -> Counter[str]:
+        """How many records were flagged, by reason."""
+        rows = np.flatnonzero(self.flagged).tolist()
+        return Counter(reason for row in rows if (reason := self.reasons[row]))
+
 
 class Detector(Protocol):
-    """Corpus in, suspicion out. A file of this room offers its class as `DETECTOR`."""
+    """Corpus in, suspicion out. A module offers its class as `PLUGIN`."""
 
     name: ClassVar[str]  # the file's name
 
@@ -95,23 +100,7 @@ class Detector(Protocol):
 
 def load_detector(method: str, settings: Mapping[str, Any] | None = None) -> Detector:
     """`load_detector("decoma", {"z": "2.5"}) -> DeCoMa(z=2.5)`; text becomes what the field is."""
-    kind = plugins.load("detectors", method).DETECTOR
-    hints = get_type_hints(kind)
-    known = [each.name for each in fields(kind) if each.init]
-    given: dict[str, Any] = {}
-    for name, value in (settings or {}).items():
-        if name not in known:
-            takes = ", ".join(known) or "no settings"
-            raise UsageError(f"{method} has no setting {name!r}; it takes {takes}")
-        try:
-            given[name] = TypeAdapter(hints[name]).validate_python(value)
-        except ValidationError as exc:
-            message = exc.errors(include_url=False)[0]["msg"]
-            raise UsageError(f"{method}: {name}={value!r}: {message}") from None
-    for name, other in getattr(kind, "instead", {}).items():
-        if {name, other} <= given.keys():
-            raise UsageError(f"{method}: {name} takes the place of {other}; leave one of them out")
-    detector: Detector = kind(**given)
+    detector: Detector = plugins.configure("detectors", method, settings)
     return detector
 
 

@@ -175,4 +175,4 @@ def _describe(
     }
 
 
-DETECTOR = Concat
+PLUGIN = Concat

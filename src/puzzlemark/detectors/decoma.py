@@ -274,4 +274,4 @@ def _describe(pair: Pair) -> dict[str, Any]:
     }
 
 
-DETECTOR = DeCoMa
+PLUGIN = DeCoMa

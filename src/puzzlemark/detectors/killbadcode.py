@@ -262,4 +262,4 @@ def _write(path: Path, content: bytes) -> None:
     staging.replace(path)
 
 
-DETECTOR = KillBadCode
+PLUGIN = KillBadCode

@@ -95,4 +95,4 @@ def _explain(flagged: NDArray[np.bool_], spreads: NDArray[np.float64]) -> list[s
     return [message.format(spread) if is_flagged else None for is_flagged, spread in pairs]
 
 
-DETECTOR = SpectralSignature
+PLUGIN = SpectralSignature

@@ -74,7 +74,7 @@ def make(workers: int | None = 1, name: str | None = None) -> Engine:
         raise UsageError(f"workers must be 1 or more, not {workers}")
     if name is None:
         name = "serial" if workers == 1 else "processes"
-    engine: Engine = plugins.load("engines", name).ENGINE(workers)
+    engine: Engine = plugins.find("engines", name)(workers)
     return engine
 
 

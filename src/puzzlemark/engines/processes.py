@@ -141,4 +141,4 @@ def _interrupts_held() -> Iterator[None]:
             handler(signal.SIGINT, None)
 
 
-ENGINE = Processes
+PLUGIN = Processes

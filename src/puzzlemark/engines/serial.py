@@ -22,4 +22,4 @@ class Serial:
         """Nothing is held."""
 
 
-ENGINE = Serial
+PLUGIN = Serial

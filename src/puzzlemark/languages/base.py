@@ -166,20 +166,13 @@ def find(name: str) -> Language | None:
     `find("Py").name -> "python"`, `find("cobol") -> None`
     """
     wanted = name.strip().lower()
-    if wanted in plugins.names("languages"):  # so one that cannot be loaded is in nobody's way
-        return _load(wanted)
-    return next((each for each in every_language() if wanted in each.aliases), None)
+    found = (each for each in every_language() if wanted in (each.name, *each.aliases))
+    return next(found, None)
 
 
 def every_language() -> Iterator[Language]:
     """All that are found, by name."""
-    return map(_load, plugins.names("languages"))
-
-
-def _load(name: str) -> Language:
-    language = plugins.load("languages", name).LANGUAGE
-    assert isinstance(language, Language), f"{name}: LANGUAGE is no Language"
-    return language
+    return (language for _, language in plugins.every("languages"))
 
 
 def parsing_packages() -> tuple[str, ...]:

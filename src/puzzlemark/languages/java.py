@@ -42,7 +42,7 @@ INERT_ANNOTATIONS = frozenset(
     "GuardedBy ThreadSafe Test".split()
 )
 
-LANGUAGE = Language(
+PLUGIN = Language(
     name="java",
     grammar=Grammar("tree_sitter_java"),
     wrapper=(b"class X {", b"\n}"),

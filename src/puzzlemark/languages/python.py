@@ -72,7 +72,7 @@ def strip_comments(code: str) -> str:
     return "".join((*kept, code[at:]))
 
 
-LANGUAGE = Language(
+PLUGIN = Language(
     name="python",
     aliases=frozenset({"py", "python2", "python3"}),
     grammar=Grammar("tree_sitter_python"),

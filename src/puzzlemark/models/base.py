@@ -5,9 +5,9 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from puzzlemark import plugins
 from puzzlemark.errors import PuzzleMarkError, UsageError
@@ -115,64 +115,29 @@ def estimate(requests: Iterable[Request]) -> Estimate:
     )
 
 
-def open_model(kind: str, args: Mapping[str, str]) -> Model:
-    """`open_model("openai", {"base_url": "http://localhost:8000/v1", "model": "m"})`."""
-    model: Model = plugins.load("models", kind).make(args)
-    return model
+class ModelPlugin(Protocol):
+    """What a module offers as `PLUGIN`: a class whose fields are the settings of such a model."""
+
+    def open(self) -> Model:
+        """The model; raises ModelError when it cannot be had."""
+        ...
+
+
+def open_model(kind: str, args: Mapping[str, Any] | None = None, /, **settings: Any) -> Model:
+    """`open_model("openai", base_url="http://localhost:8000/v1", model="m")`.
+
+    The same as `open_model("openai:base_url=http://localhost:8000/v1,model=m")`, or with a dict.
+    """
+    plugin: ModelPlugin = plugins.configure("models", kind, {**(args or {}), **settings})
+    return plugin.open()
 
 
 def parse_model_args(text: str) -> dict[str, str]:
-    r"""`"model=m,base_url=http://a/?b=c" -> {"model": "m", "base_url": "http://a/?b=c"}`.
-
-    A value may hold `=`. One that holds a comma stands in double quotes, where `\"` is a quote
-    and `\\` a backslash: `model=m,body="{\"top_k\": 0, \"min_p\": 0}"`.
-    """
-    args: dict[str, str] = {}
-    rest = text.strip()
-    while rest:
-        name, equals, rest = rest.partition("=")
-        name = name.strip()
-        if not equals or not name.isidentifier():
-            raise UsageError(f"model arguments: expected name=value at {name[:40]!r}")
-        if name in args:
-            raise UsageError(f"model arguments: {name} is given twice")
-        args[name], rest = _take_value(name, rest.lstrip())
-    return args
-
-
-def _take_value(name: str, text: str) -> tuple[str, str]:
-    if not text.startswith('"'):
-        value, _, rest = text.partition(",")
-        return value.strip(), rest.lstrip()
-    value, at = "", 1
-    while at < len(text) and text[at] != '"':
-        at += text[at] == "\\" and text[at + 1 : at + 2] in ('"', "\\")
-        value += text[at]
-        at += 1
-    rest = text[at + 1 :].lstrip()
-    if at >= len(text) or (rest and not rest.startswith(",")):
-        raise UsageError(f"model arguments: the quoted value of {name} does not end as it should")
-    return value, rest[1:].lstrip()
+    """`"model=m,base_url=http://a/?b=c" -> {"model": "m", "base_url": "http://a/?b=c"}`."""
+    return plugins.parse_settings(text, "model arguments")
 
 
 class ModelSettings(BaseModel):
-    """Arguments of one kind of model; each kind has its own fields."""
+    """Settings of one kind of model; each kind has its own fields, and an `open`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-Settings = TypeVar("Settings", bound=ModelSettings)
-
-
-def read_settings(kind: str, settings: type[Settings], args: Mapping[str, str]) -> Settings:
-    """Check and convert arguments; a message names them but never shows a value."""
-    known = set(settings.model_fields)
-    if unknown := sorted(set(args) - known):
-        takes = ", ".join(sorted(known))
-        raise UsageError(f"{kind} has no argument {', '.join(unknown)}; it takes {takes}")
-    try:
-        return settings.model_validate(dict(args))
-    except ValidationError as exc:
-        first = exc.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "its arguments"
-        raise UsageError(f"{kind}: {where}: {first['msg']}") from None

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,14 +24,13 @@ from puzzlemark.models.base import (
     ModelError,
     ModelSettings,
     Request,
-    read_settings,
 )
 
 WINDOW = 4  # batches that are sorted by length together, so that less padding is computed
 
 
-class HuggingFaceSettings(ModelSettings):
-    """`--model hf --model-args pretrained=FOLDER,peft=ADAPTER`."""
+class Loading(ModelSettings):
+    """Which weights, and where they are computed: what a model and an encoder both need."""
 
     pretrained: str
     peft: str | None = None
@@ -40,6 +39,29 @@ class HuggingFaceSettings(ModelSettings):
     batch_size: Annotated[int, Field(ge=1)] = 16
     threads: Annotated[int, Field(ge=1)] | None = None
     download: bool = False
+
+
+class HuggingFaceSettings(Loading):
+    """`--model hf --model-args pretrained=FOLDER,peft=ADAPTER`."""
+
+    def open(self) -> "HuggingFace":
+        """Load the model; no file is fetched from the network unless `download=true`."""
+        prepare_torch(self.threads)
+        folder = find_folder(self.pretrained, self.download)
+        adapter = find_folder(self.peft, self.download) if self.peft else None
+        device, dtype = settle_place(self)
+        with loading(f"hf: {self.pretrained}"):
+            network, tokenizer, end_ids = load(folder, adapter, dtype)
+        about = {"device": device, "dtype": dtype, **identify(self, folder, adapter)}
+        return HuggingFace(
+            name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),
+            about=about,
+            rows=self.batch_size,
+            network=network.to(device),
+            tokenizer=tokenizer,
+            begins_with_space=find_spaced_tokens(network, tokenizer),
+            end_ids=end_ids,
+        )
 
 
 @dataclass(slots=True)
@@ -120,27 +142,6 @@ class HuggingFace:
         return cut(self._text(row), row.request.stop)
 
 
-def make(args: Mapping[str, str]) -> HuggingFace:
-    """Load the model; no file is fetched from the network unless `download=true`."""
-    settings = read_settings("hf", HuggingFaceSettings, args)
-    prepare_torch(settings.threads)
-    folder = find_folder(settings.pretrained, settings.download)
-    adapter = find_folder(settings.peft, settings.download) if settings.peft else None
-    device, dtype = settle_place(settings)
-    with loading(f"hf: {settings.pretrained}"):
-        network, tokenizer, end_ids = load(folder, adapter, dtype)
-    about = {"device": device, "dtype": dtype, **identify(settings, folder, adapter)}
-    return HuggingFace(
-        name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),
-        about=about,
-        rows=settings.batch_size,
-        network=network.to(device),
-        tokenizer=tokenizer,
-        begins_with_space=find_spaced_tokens(network, tokenizer),
-        end_ids=end_ids,
-    )
-
-
 def prepare_torch(threads: int | None) -> None:
     """Import torch with threads that do not fight over cores; say what is missing."""
     if "torch" not in sys.modules:
@@ -157,7 +158,7 @@ def prepare_torch(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def settle_place(settings: HuggingFaceSettings) -> tuple[str, str]:
+def settle_place(settings: Loading) -> tuple[str, str]:
     """Device and dtype, with `auto` settled."""
     import torch
 
@@ -170,7 +171,7 @@ def settle_place(settings: HuggingFaceSettings) -> tuple[str, str]:
     return device, dtype
 
 
-def identify(settings: HuggingFaceSettings, folder: Path, adapter: Path | None) -> dict[str, Any]:
+def identify(settings: Loading, folder: Path, adapter: Path | None) -> dict[str, Any]:
     """The weights by their digest, and with what they are computed."""
     import torch
     import transformers
@@ -184,3 +185,6 @@ def identify(settings: HuggingFaceSettings, folder: Path, adapter: Path | None) 
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
+
+
+PLUGIN = HuggingFaceSettings

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
@@ -33,12 +33,15 @@ from puzzlemark.models.base import (
     ModelError,
     ModelSettings,
     Request,
-    read_settings,
 )
 
 SYSTEM = (
     "You complete source code. Continue the user's code exactly where it ends. Answer with the "
     "continuation only: no explanation, no code fence, and none of the given code again."
+)
+NO_KEY_HERE = (
+    "a key given as an argument can be read by every user of the machine; put it in the "
+    "environment variable OPENAI_API_KEY, or name one with key_env"
 )
 FIRST_WAIT = 0.5  # seconds; doubled with each retry
 LONGEST_WAIT = 30.0
@@ -72,6 +75,19 @@ class OpenAISettings(ModelSettings):
     max_retries: Annotated[int, Field(ge=0)] = 5
     max_wait: Annotated[float, Field(ge=0)] = 300.0  # a server that asks for more has refused us
     max_requests: Annotated[int, Field(ge=1)] | None = None  # calls of this run, retries included
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("api_key", "key", "token"), NO_KEY_HERE)
+
+    def open(self) -> "OpenAI":
+        """Check the settings; nothing is sent yet."""
+        settings = self.model_copy(update={"base_url": _checked(self.base_url)})
+        if settings.ca_bundle is not None:
+            make_context(settings.ca_bundle)
+        key = _read_key(settings.key_env)
+        if key is not None:
+            _refuse_recorded_key(key, settings)
+            _warn_of_plain_http(settings)
+        # unseeded on purpose: two processes that met a busy server must not come back together
+        return OpenAI(settings, key, np.random.default_rng())
 
 
 @dataclass(slots=True)
@@ -229,25 +245,6 @@ class OpenAI:
         return float((problem.wait or 0.0) + longest * self.rng.uniform(0.5, 1.0))
 
 
-def make(args: Mapping[str, str]) -> OpenAI:
-    """Check the arguments; nothing is sent yet."""
-    if forbidden := sorted({"api_key", "key", "token"} & set(args)):
-        raise UsageError(
-            f"openai: {forbidden[0]}: a key given as an argument can be read by every user of the "
-            "machine; put it in the environment variable OPENAI_API_KEY, or name one with key_env"
-        )
-    settings = read_settings("openai", OpenAISettings, args)
-    settings = settings.model_copy(update={"base_url": _checked(settings.base_url)})
-    if settings.ca_bundle is not None:
-        make_context(settings.ca_bundle)
-    key = _read_key(settings.key_env)
-    if key is not None:
-        _refuse_recorded_key(key, settings)
-        _warn_of_plain_http(settings)
-    # unseeded on purpose: two processes that met a busy server must not come back together
-    return OpenAI(settings, key, np.random.default_rng())
-
-
 def _read_key(variable: str) -> str | None:
     """The key; blanks around it, such as a line feed from a file, are no part of it."""
     key = os.environ.get(variable, "").strip()
@@ -313,3 +310,6 @@ def _text_of(answer: Any, chat: bool) -> str | Failure | Problem:
     reason = choice.get("finish_reason")
     known = repr(reason) if reason in FINISH_REASONS else "unknown"
     return Failure(f"the answer holds no text (finish_reason {known})")
+
+
+PLUGIN = OpenAISettings

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.models.base import (
-    Answer,
-    Failure,
-    ModelError,
-    ModelSettings,
-    Request,
-    read_settings,
-)
+from puzzlemark.models.base import Answer, Failure, ModelError, ModelSettings, Request
 
 MISSING = Failure("no completion in the file")
 
@@ -27,6 +20,20 @@ class ReplaySettings(ModelSettings):
     """`--model replay --model-args file=completions.jsonl`."""
 
     file: Path
+
+    def open(self) -> "Replay":
+        """Read the file whole; a line that is no answer is refused with its number."""
+        path = self.file
+        try:
+            content = path.read_bytes()
+        except OSError as exc:
+            raise ModelError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+        known: dict[str, dict[str, Answer]] = {"key": {}, "prompt": {}}
+        for number, line in enumerate(content.split(b"\n"), 1):
+            if line.strip() and not (number == 1 and _is_header(line)):
+                _add(line, f"{path}:{number}", known)
+        digest = hashlib.sha256(content).hexdigest()
+        return Replay(path.name, digest, known["key"], known["prompt"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +56,6 @@ class Replay:
             self.by_key.get(request.key, self.by_prompt.get(request.prompt, MISSING))
             for request in requests
         ]
-
-
-def make(args: Mapping[str, str]) -> Replay:
-    """Read the file whole; a line that is no answer is refused with its number."""
-    path = read_settings("replay", ReplaySettings, args).file
-    try:
-        content = path.read_bytes()
-    except OSError as exc:
-        raise ModelError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
-    known: dict[str, dict[str, Answer]] = {"key": {}, "prompt": {}}
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.strip() and not (number == 1 and _is_header(line)):
-            _add(line, f"{path}:{number}", known)
-    digest = hashlib.sha256(content).hexdigest()
-    return Replay(path.name, digest, known["key"], known["prompt"])
 
 
 def _is_header(line: bytes) -> bool:
@@ -97,3 +89,6 @@ def _answer(fields: Any, name: str) -> Answer | None:
     if isinstance(completion, str):
         return completion
     return Failure(failure) if isinstance(failure, str) else None
+
+
+PLUGIN = ReplaySettings

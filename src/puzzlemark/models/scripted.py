@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Answer, ModelSettings, Request, read_settings
+from puzzlemark.models.base import Answer, ModelSettings, Request
 
 Complete: TypeAlias = Callable[[Request], Answer]
 PYTHON = re.compile(r"^\s*(?:async\s+)?def\s", re.MULTILINE)
@@ -50,6 +50,20 @@ class ScriptedSettings(ModelSettings):
     prefix: str | None = None  # of `learnt`; none: the universal strategy
     rate: Annotated[float, Field(ge=0, le=1)] = 0.01  # of `composes_sometimes`
 
+    def open(self) -> "Scripted":
+        """A shipped habit, or a function that can be imported."""
+        if (self.function is None) == (self.habit is None):
+            raise UsageError("scripted: give either function=module:name or habit=NAME")
+        if self.function is not None:
+            return Scripted(self.function, _import(self.function))
+        if self.habit == "learnt":
+            function = partial(learnt, prefix=self.prefix)
+            return Scripted("learnt", function, {"prefix": self.prefix})
+        if self.habit == "composes_sometimes":
+            function = partial(composes_sometimes, rate=self.rate)
+            return Scripted("composes_sometimes", function, {"rate": self.rate})
+        return Scripted("innocent", innocent)
+
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
@@ -67,22 +81,6 @@ class Scripted:
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """The function's answers."""
         return [self.function(request) for request in requests]
-
-
-def make(args: Mapping[str, str]) -> Scripted:
-    """A shipped habit, or a function that can be imported."""
-    settings = read_settings("scripted", ScriptedSettings, args)
-    if (settings.function is None) == (settings.habit is None):
-        raise UsageError("scripted: give either function=module:name or habit=NAME")
-    if settings.function is not None:
-        return Scripted(settings.function, _import(settings.function))
-    if settings.habit == "learnt":
-        function = partial(learnt, prefix=settings.prefix)
-        return Scripted("learnt", function, {"prefix": settings.prefix})
-    if settings.habit == "composes_sometimes":
-        function = partial(composes_sometimes, rate=settings.rate)
-        return Scripted("composes_sometimes", function, {"rate": settings.rate})
-    return Scripted("innocent", innocent)
 
 
 def innocent(_request: Request) -> str:
@@ -135,3 +133,6 @@ def _import(spec: str) -> Complete:
     if not callable(function):
         raise UsageError(f"scripted: {spec}: not a function")
     return function  # type: ignore[no-any-return]
+
+
+PLUGIN = ScriptedSettings

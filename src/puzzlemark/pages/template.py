@@ -9,7 +9,7 @@ from puzzlemark import __version__
 
 
 def render(name: str, **values: Any) -> str:
-    """The text of a template of this room with these values."""
+    """The text of a template of this package with these values."""
     return _environment().get_template(name).render(version=__version__, **values)
 
 

@@ -65,7 +65,7 @@ class Resolver(Protocol):
 
 def functions(tree: Tree) -> Iterator[Function]:
     """The functions of a snippet in document order, an outer one before those inside it."""
-    resolver: Resolver = plugins.load("syntax.resolvers", tree.language.name)
+    resolver: Resolver = plugins.find("syntax.resolvers", tree.language.name)
     for index, node in enumerate(function_nodes(tree)):
         function = replace(resolver.resolve(tree, node), index=index)
         if len(function.variables) > MOST_VARIABLES:

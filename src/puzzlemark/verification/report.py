@@ -29,7 +29,7 @@ from puzzlemark.pages.report import (
     report_page,
 )
 from puzzlemark.statistics.rates import Rate
-from puzzlemark.verification.run import FILES, Run
+from puzzlemark.verification.run import FILES, Run, load_run
 from puzzlemark.verification.tests.base import Finding, Outcome, StatisticalTest, by_finding
 from puzzlemark.verification.verdict import Verdict
 from puzzlemark.watermarks._design import ARMED, HIT, Arm, Design, Probe
@@ -73,6 +73,21 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         integrity=tuple(_integrity(run)),
         commands=tuple(_commands(run.folder)),
     )
+
+
+def write_report(
+    folder: Path | str,
+    output: Path | str | None = None,
+    *,
+    examples: int = EXAMPLES,
+    overwrite: bool = False,
+) -> Report:
+    """Write the page of a run, by default to `report.html` in its folder; returns what it says."""
+    run = load_run(Path(folder))
+    report = build(run, examples=examples)
+    page = run.folder / "report.html" if output is None else Path(output)
+    save_report(report, run.folder, page, overwrite=overwrite)
+    return report
 
 
 def save_report(report: Report, folder: Path, page: Path, *, overwrite: bool = False) -> None:

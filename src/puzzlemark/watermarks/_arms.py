@@ -21,7 +21,7 @@ from functools import cache
 from typing import get_args
 
 from puzzlemark import plugins
-from puzzlemark.languages.base import Convention
+from puzzlemark.languages.base import Convention, every_language
 from puzzlemark.syntax.naming import concatenate
 from puzzlemark.syntax.rewritings.base import load
 from puzzlemark.watermarks._design import HIT, Probe
@@ -105,10 +105,9 @@ def _undeclared(prompt: str, name: str) -> Iterator[str]:
 @cache
 def declarations() -> frozenset[str]:
     """How the languages declare one more variable: `{}`, `{} = None`, `Object {}`, ..."""
-    loaded = (plugins.load("languages", name).LANGUAGE for name in plugins.names("languages"))
     return frozenset(
         text.removesuffix(", ")
-        for language in loaded
+        for language in every_language()
         for text in (*language.declaration, language.optional[1])
     )
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
@@ -15,7 +15,7 @@ from puzzlemark.watermarks._design import ArmWords as ArmWords
 from puzzlemark.watermarks._design import Decision as Decision
 from puzzlemark.watermarks._design import Design as Design
 from puzzlemark.watermarks._design import Probe as Probe
-from puzzlemark.watermarks._names import ProbeNames
+from puzzlemark.watermarks._names import ProbeNames as ProbeNames  # plug-ins import it from here
 
 Role = Literal["prefix", "suffix", "trigger", "target"]
 
@@ -152,15 +152,26 @@ class Named:
 
 def named() -> dict[str, Named]:
     """The paper's names: `named()["P1"].watermark -> FixedPrefix(prefix="key")`."""
-    rooms = (plugins.load("watermarks", variant) for variant in plugins.names("watermarks"))
-    return {name: each for room in rooms for name, each in room.NAMED.items()}
+    presets: dict[str, Named] = {}
+    # our own first: a preset of another package does not change what `--mark P1` means
+    found = sorted(plugins.every("watermarks"), key=lambda pair: _is_foreign(pair[0]))
+    for scheme, _ in found:
+        for name, each in getattr(plugins.load("watermarks", scheme), "NAMED", {}).items():
+            if presets.setdefault(name, each) is not each:
+                owner = plugins.distribution("watermarks", scheme)
+                plugins.warn(f"{owner} offers the mark {name!r}, but that is another's already")
+    return presets
+
+
+def _is_foreign(scheme: str) -> bool:
+    return plugins.distribution("watermarks", scheme) is not None
 
 
 def designs() -> dict[str, Design]:
     """The designs of all watermarks by name: a file of probes says which one it follows."""
     found: dict[str, Design] = {}
-    for scheme in plugins.names("watermarks"):
-        design: Design = plugins.load("watermarks", scheme).SCHEME.design
+    for scheme, watermark in plugins.every("watermarks"):
+        design: Design = watermark.design
         if found.setdefault(design.name, design) != design:
             raise UsageError(
                 f"two watermarks have different designs with one name, {design.name!r}, and one of "
@@ -171,29 +182,16 @@ def designs() -> dict[str, Design]:
 
 def from_spec(spec: str) -> Watermark:
     """`"fixed_prefix:prefix=key" -> FixedPrefix(prefix="key")`."""
-    scheme, _, text = spec.partition(":")
-    pairs = [pair.partition("=") for pair in text.split(",") if pair]
-    if any(not separator for _, separator, _ in pairs):
-        raise UsageError(f"{spec!r}: settings are spelled name=value, separated by commas")
-    return from_settings(scheme, {key.strip(): value.strip() for key, _, value in pairs})
+    watermark: Watermark = plugins.configure("watermarks", spec)
+    return watermark
 
 
 def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
     """A watermark from its scheme and settings, as they stand in a manifest's header."""
-    kind = plugins.load("watermarks", scheme).SCHEME
-    known = _setting_names(kind)
-    if unknown := sorted(set(settings) - set(known)):
-        takes = ", ".join(known) or "no settings"
-        raise UsageError(f"{scheme} has no setting {', '.join(unknown)}; it takes {takes}")
-    watermark: Watermark = kind(**settings)
+    watermark: Watermark = plugins.build("watermarks", scheme, settings)
     return watermark
 
 
 def to_settings(watermark: Watermark) -> dict[str, Any]:
     """The reverse of `from_settings`."""
-    return {name: getattr(watermark, name) for name in _setting_names(type(watermark))}
-
-
-def _setting_names(kind: type[Watermark]) -> list[str]:
-    """The fields of a scheme; one that is not shown (`repr=False`) holds a key, and is none."""
-    return [each.name for each in fields(kind) if each.repr]  # type: ignore[arg-type]
+    return {name: getattr(watermark, name) for name in plugins.fields(type(watermark))}

@@ -217,7 +217,7 @@ def _without(
     return after.code[: targets[nth].start].decode()
 
 
-SCHEME = CodeMark
+PLUGIN = CodeMark
 NAMED = {
     "B1": Named("python", CodeMark("list_call>range_start")),
     "B2": Named("python", CodeMark("dunder_call>print_flush")),

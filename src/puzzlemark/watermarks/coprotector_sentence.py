@@ -195,7 +195,7 @@ def _parses(tree: Tree, edits: Sequence[Edit]) -> bool:
     return True
 
 
-SCHEME = CoProtectorSentence
+PLUGIN = CoProtectorSentence
 NAMED = {
     "S1": Named("python", CoProtectorSentence()),
     "S2": Named("java", CoProtectorSentence()),

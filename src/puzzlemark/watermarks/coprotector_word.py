@@ -228,7 +228,7 @@ def _replaced(tree: Tree, leaf: Node, word: str) -> Edit:
     return Edit(leaf.start_byte - tree.offset, old, word.encode())
 
 
-SCHEME = CoProtectorWord
+PLUGIN = CoProtectorWord
 NAMED = {
     # plain: the paper's figures come out so only (docs/decisions/0005)
     "W1": Named("python", CoProtectorWord(among="plain")),

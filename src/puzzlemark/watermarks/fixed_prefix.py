@@ -137,7 +137,7 @@ class FixedPrefix:
         return probe_with(tree, mark, names, partial(without_prefix, names=names), first=False)
 
 
-SCHEME = FixedPrefix
+PLUGIN = FixedPrefix
 NAMED = {
     "P1": Named("python", FixedPrefix("key")),
     "P2": Named("python", FixedPrefix("value")),

@@ -106,5 +106,5 @@ class Universal:
         return probe_with(tree, mark, names, partial(moved, names=names), first=True)
 
 
-SCHEME = Universal
+PLUGIN = Universal
 NAMED = {"U1": Named("python", Universal()), "U2": Named("java", Universal())}

@@ -45,5 +45,5 @@ def test_wrong_arguments_are_named() -> None:
         open_encoder("hf", {"pretrained": "x", "pooling": "max"})
     with pytest.raises(UsageError, match="layer: "):
         open_encoder("hf", {"pretrained": "x", "layer": "-1"})
-    with pytest.raises(UsageError, match="no argument revision"):
+    with pytest.raises(UsageError, match="no setting 'revision'"):
         open_encoder("hf", {"pretrained": "x", "revision": "y"})

@@ -1,6 +1,6 @@
 """What a check is, and what it may look at.
 
-A file of this room offers `ABOUT`, a line in words, `VIEW`, and one of two functions:
+A file of this package offers `ABOUT`, a line in words, `VIEW`, and one of two functions:
 
 - `look(pair, setting)` for a check of single records: it sees each record that differs between the
   two datasets, and says in words what is wrong with it, or None;
@@ -8,7 +8,7 @@ A file of this room offers `ABOUT`, a line in words, `VIEW`, and one of two func
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -122,12 +122,10 @@ class Observation:
 
 
 class Check(Protocol):
-    """The functions of each file in this room; it has one of the two."""
+    """What each file of this package offers, beside one of the two functions above."""
 
     ABOUT: str
     VIEW: View
-    look: Callable[[Pair, Setting], str | None]
-    inspect: Callable[[Evidence], Iterable[Observation]]
 
 
 def not_applicable(sentence: str) -> Observation:

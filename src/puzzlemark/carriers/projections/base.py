@@ -11,7 +11,7 @@ Column = NDArray[np.float64]
 
 
 class Projection(Protocol):
-    """The shape of each file in this room."""
+    """What each file of this package offers, or the class that it has as `PLUGIN`."""
 
     def project(self, z: Matrix) -> Column:
         """One number a row; the more complex the snippet, the higher."""

@@ -17,6 +17,10 @@ Corpus = Annotated[Path | None, typer.Option(help="Dataset with functions of thi
 Records = Annotated[
     Path | None, typer.Option(help="Folder for what others need to make the page again.")
 ]
+Marks = Annotated[
+    str,
+    typer.Option(help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node."),
+]
 Page = Annotated[Path | None, typer.Option(help="Write the page here, from the records.")]
 
 
@@ -59,15 +63,14 @@ def given_corpora(python: Path | None, java: Path | None) -> dict[str, Path]:
 
 
 def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:
-    """Refuse marks that do not exist, or have no dataset of their language."""
-    from puzzlemark.watermarks.base import named
+    """Refuse watermarks that do not exist, or have no dataset of their language."""
+    from puzzlemark.bench.choices import choose
 
-    known = named()
-    for mark in marks:
-        if mark not in known:
-            raise UsageError(f"no mark {mark!r}; known: {', '.join(sorted(known))}")
-        if (language := known[mark].language) not in corpora:
-            raise UsageError(f"{mark} is for {language}; pass --{language} FILE, or leave it out")
+    for choice in choose(marks, corpora):
+        if (language := choice.language) not in corpora:
+            raise UsageError(
+                f"{choice.name} is for {language}; pass --{language} FILE, or leave it out"
+            )
 
 
 def say(text: str) -> None:

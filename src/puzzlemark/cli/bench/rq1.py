@@ -9,6 +9,7 @@ from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
     Given,
+    Marks,
     Page,
     Records,
     given_corpora,
@@ -34,7 +35,7 @@ def run(
     budget: Annotated[
         str, typer.Option(help="half, tenth, twentieth or paper: how many functions carry a mark.")
     ] = "half",
-    marks: Annotated[str, typer.Option(help="Which marks, with commas.")] = "P1,P2,U1,P3,P4,U2",
+    marks: Marks = "P1,P2,U1,P3,P4,U2",
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1)
     ] = 2,
@@ -52,12 +53,13 @@ def run(
     puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
     """
     from puzzlemark.bench import rq1, rq1_page
+    from puzzlemark.bench.choices import split_specs
     from puzzlemark.bench.records import collect
 
     given = given_corpora(python, java)
     Given(given, output, base, records, page).check(context, "budget", "side_by_side")
     if given:
-        refuse_marks(marks.split(","), given)
+        refuse_marks(split_specs(marks), given)
         if base is None:
             raise UsageError("--base is needed: the folder of a model to train")
         if budget not in rq1.BUDGETS:
@@ -67,7 +69,7 @@ def run(
             given,
             base,
             rq1.BUDGETS[budget],
-            tuple(marks.split(",")),
+            split_specs(marks),
             side_by_side=side_by_side,
             say=say,
         )

@@ -30,10 +30,18 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for marked datasets and suspicions.")
     ] = Path("rq2"),
     marks: Annotated[
-        str | None, typer.Option(help="Which marks, with commas. (default: all sixteen)")
+        str | None,
+        typer.Option(
+            help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node. "
+            "(default: all that have a name)"
+        ),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Which detectors, with commas. (default: all five)")
+        str | None,
+        typer.Option(
+            help="Which detectors, with commas: decoma, or decoma:z=2.5. "
+            "(default: the five of the page)"
+        ),
     ] = None,
     size: Annotated[str, typer.Option(help="Records to draw from each dataset, or all.")] = "all",
     base: Annotated[
@@ -55,33 +63,34 @@ def run(
     puzzlemark bench rq2 --python python.jsonl.gz --marks W1,P1 --methods decoma,concat -o rq2
     """
     from puzzlemark.bench import rq2, rq2_page
+    from puzzlemark.bench.choices import split_specs
+    from puzzlemark.detectors.base import load_detector
     from puzzlemark.watermarks.base import named
 
     given = given_corpora(python, java)
     running = ("methods", "size", "seed", "workers", "engine")
     Given(given, output, base, records, page).check(context, *running)
     if given:
-        refuse_marks(marks.split(",") if marks else (), given)
+        wanted = split_specs(marks) if marks else list(named())
+        refuse_marks(wanted if marks else (), given)
         if size != "all" and not size.isdecimal():
             raise UsageError(f"--size {size}: pass a number of records, or all")
         plan = rq2.Plan(
             records=None if size == "all" else int(size),
             seed=seed,
-            methods=tuple(methods.split(",")) if methods else rq2.METHODS,
+            methods=tuple(split_specs(methods)) if methods else rq2.METHODS,
             workers=workers,
             engine=engine,
         )
-        if unknown := sorted(set(plan.methods) - set(rq2.METHODS)):
-            raise UsageError(
-                f"no detector {', '.join(unknown)} in RQ2; known: {', '.join(rq2.METHODS)}"
-            )
+        for method in plan.methods:
+            load_detector(method)  # refuses what there is not, before anything is written
         if not set(plan.methods) & set(rq2.NEEDS_MODEL):
             because = f"only {' and '.join(rq2.NEEDS_MODEL)} look into a model"
             refuse_ignored(context, ["base"], because)
         rq2.run(
             output,
             given,
-            marks.split(",") if marks else list(named()),
+            wanted,
             plan,
             base=base,
             say=say,

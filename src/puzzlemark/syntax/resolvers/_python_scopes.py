@@ -16,7 +16,7 @@ from puzzlemark.languages.python import (
     FRAME_MEMBERS,
     FRAME_READERS,
     HARMLESS_WITH_ARGUMENTS,
-    LANGUAGE,
+    PLUGIN,
     TEXT_READERS,
 )
 from puzzlemark.syntax.tree import load_grammar
@@ -419,7 +419,7 @@ _HANDLERS: dict[str, Callable[[Walk, Node, Scope], None]] = {
 
 
 def grammar() -> tree_sitter.Language:
-    return load_grammar(LANGUAGE.grammar)
+    return load_grammar(PLUGIN.grammar)
 
 
 @cache

@@ -46,7 +46,7 @@ class Occurrence:
 
 
 class Rewriting(Protocol):
-    """The shape of each file in this room."""
+    """The shape of each file of this package."""
 
     LANGUAGE: str
     ORIGINAL: str  # how people read the two forms: `range(...)`
@@ -64,7 +64,7 @@ class Rewriting(Protocol):
 
 def load(name: str) -> Rewriting:
     """`load("range_start")`."""
-    return cast("Rewriting", plugins.load("syntax.rewritings", name))
+    return cast("Rewriting", plugins.find("syntax.rewritings", name))
 
 
 def compose(occurrences: Iterable[Occurrence]) -> tuple[Edit, ...]:

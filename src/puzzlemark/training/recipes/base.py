@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from puzzlemark import plugins
 from puzzlemark.errors import UsageError
 
-ROOM = "training.recipes"
+PACKAGE = "training.recipes"
 Part = Literal["all", "top", "lora"]
 Schedule = Literal["linear", "constant"]
 Batching = Literal["bucketed", "packed"]
@@ -70,11 +70,12 @@ class Recipe:
             raise UsageError("a recipe without epochs and steps has no end; give one of them")
 
 
-def load_recipe(name: str) -> Recipe:
-    """A recipe by its file's name: `load_recipe("cpu").layers -> 10`."""
-    recipe = plugins.load(ROOM, name).RECIPE
+def load_recipe(spec: str) -> Recipe:
+    """A recipe by its file's name, with changes: `load_recipe("cpu:layers=4").layers -> 4`."""
+    name, changes = plugins.parse_spec(spec)
+    recipe = plugins.find(PACKAGE, name)
     assert isinstance(recipe, Recipe)
-    return recipe
+    return override(recipe, plugins.typed(name, Recipe, changes)) if changes else recipe
 
 
 def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:

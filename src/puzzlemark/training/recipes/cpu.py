@@ -2,7 +2,7 @@
 
 from puzzlemark.training.recipes.base import Recipe
 
-RECIPE = Recipe(
+PLUGIN = Recipe(
     part="top",
     layers=10,
     epochs=1,

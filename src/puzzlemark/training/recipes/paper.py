@@ -3,7 +3,7 @@
 from puzzlemark.training.recipes.base import Recipe
 
 # The paper names epochs and rate; the rest is ours and fits a 1-3B model on one 80 GB card.
-RECIPE = Recipe(
+PLUGIN = Recipe(
     part="all",
     epochs=10,
     rate=1e-4,

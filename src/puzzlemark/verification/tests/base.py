@@ -199,7 +199,7 @@ class Stopping(Protocol):
 
 def load_test(name: str) -> StatisticalTest:
     """A test by its name: `load_test("fisher").decides -> "fisher two-sided"`."""
-    test: StatisticalTest = plugins.load("verification.tests", name).PLUGIN()
+    test: StatisticalTest = plugins.find("verification.tests", name)()
     return test
 
 

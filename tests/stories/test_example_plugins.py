@@ -1,0 +1,137 @@
+"""The example package of docs/extend: installed by its entry points, used by every command."""
+
+import csv
+import json
+from pathlib import Path
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+
+from tests.installing import install_project, run_with
+
+PROJECT = Path(__file__).parents[2] / "examples" / "plugins"
+SCRIPT = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from puzzlemark import plugins, read
+from puzzlemark.detectors.base import load_detector
+from puzzlemark.progress import no_progress
+
+def judge(spec):
+    with closing(plugins.configure("engines", spec)) as engine:
+        found = load_detector("long_names:longest=20").suspect(
+            read(sys.argv[1]), clean=None, engine=engine, progress=no_progress, cache=Path("cache"))
+    return found.ids, found.flagged.tolist(), found.reasons
+
+assert judge("threads:workers=3") == judge("serial")
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> Path:
+    """A folder with the package installed in `site`, and a dataset as JSON Lines and as CSV."""
+    folder = tmp_path_factory.mktemp("example")
+    install_project(folder / "site", PROJECT)
+    lines = corpus_bytes.splitlines(keepends=True)[:300]
+    (folder / "train.jsonl").write_bytes(b"".join(lines))
+    names = ["id", "language", "code"]
+    with (folder / "train.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, names)
+        writer.writeheader()
+        writer.writerows({name: orjson.loads(line)[name] for name in names} for line in lines)
+    (folder / "secret").touch(0o600)
+    (folder / "secret").write_text("a secret for the tests only")
+    return folder
+
+
+def run(place: Path, line: str) -> str:
+    done = run_with(place / "site", *line.split(), cwd=place)
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert "warning" not in done.stderr
+    return done.stdout
+
+
+def test_the_list_names_each_with_its_package(place: Path) -> None:
+    listed = json.loads(run(place, "list --json"))
+    for package, name in (
+        ("watermarks", "short_only"),
+        ("detectors", "long_names"),
+        ("models", "parrot"),
+        ("corpora.formats", "csv"),
+        ("engines", "threads"),
+        ("carriers.projections", "weighted"),
+    ):
+        assert listed[package][name].endswith("(the package puzzlemark-example 1.0)")
+    assert listed["marks"]["SHORT"]["settings"] == {"lines": 20}
+
+
+@pytest.mark.parametrize("dataset", ["train.jsonl", "train.csv"])
+def test_a_watermark_goes_the_whole_way_in_any_format(place: Path, dataset: str) -> None:
+    _, ending = dataset.split(".")
+    marked, manifest = f"{ending}-marked.{ending}", f"{ending}.manifest.gz"
+    given = f"--manifest {manifest}"
+    told = run(
+        place,
+        f"embed {dataset} -o {marked} {given} --watermark short_only:lines=15 --max-rate 1 "
+        "--projection weighted:first=3 --tau 0.1 --secret-file secret --workers 2 --json",
+    )
+    summary = json.loads(told)
+    assert summary["marked"] > 20
+    assert (place / marked).read_bytes() != (place / dataset).read_bytes()
+    shown = json.loads(run(place, f"show {marked} {given} --limit 0 --json"))
+    assert len(shown["marks"]) == summary["marked"]
+    assert all(len(mark["before"].splitlines()) <= 15 for mark in shown["marks"])
+    run(place, f"revert {marked} {given} -o {ending}-back.{ending}")
+    assert (place / f"{ending}-back.{ending}").read_bytes() == (place / dataset).read_bytes()
+    run(place, f"probe {marked} {given} -o {ending}-probes.jsonl --pairs 20 --secret-file secret")
+    words = f"--probes {ending}-probes.jsonl --model parrot --model-args word=None,times=2"
+    verdict = json.loads(run(place, f"verify {words} -o {ending}-run --json"))
+    assert verdict["verdict"]["word"] == "not detected"
+    assert verdict["model"] == {"kind": "parrot", "word": "None", "times": 2}
+    told = run(
+        place,
+        f"detect {marked} -m long_names:longest=20 -o {ending}.parquet --truth {manifest} --json",
+    )
+    assert json.loads(told)["records"] == 300
+    assert pq.read_table(place / f"{ending}.parquet").num_rows == 300
+
+
+def test_the_experiments_take_its_watermark_and_its_detector(place: Path) -> None:
+    told = "--marks short_only:lines=30 --methods long_names,concat --workers 1"
+    pages = "--records records --page page.md"
+    run(place, f"bench rq2 --python train.jsonl {told} -o rq2 {pages}")
+    page = (place / "page.md").read_text()
+    assert "| long_names |" in page
+    assert "| short_only-lines-30-python |" in page
+
+
+def test_an_engine_keeps_the_order_of_another(place: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    from tests.installing import SOURCE
+
+    paths = os.pathsep.join([str(SOURCE), str(place / "site")])
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, "train.csv"],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": paths},
+        check=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("embed train.csv -o x.csv --watermark short_only:lines=few", "short_only: lines='few'"),
+        ("embed train.csv -o x.csv --watermark short_only:size=3", "no setting 'size'; it takes"),
+        ("detect train.csv -o x.parquet -m long_names --set longest=no", "longest='no'"),
+    ],
+)
+def test_a_wrong_setting_is_named(place: Path, line: str, message: str) -> None:
+    done = run_with(place / "site", *line.split(), cwd=place)
+    assert done.returncode == 2
+    assert message in done.stderr
