@@ -11,7 +11,7 @@ from puzzlemark.embedding.marking import first_mark
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.tree import Tree, parse
-from puzzlemark.syntax.variables import POLICIES, Policy
+from puzzlemark.syntax.variables import POLICIES, Policy, function_nodes
 from puzzlemark.verification.evidence import FAIR
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import (
@@ -165,6 +165,19 @@ def test_every_part_of_a_mark_is_found_where_it_stands(
         for place in places:
             assert end <= place.start < place.end <= len(after.code)
             end = place.end
+
+
+@every_mark
+def test_a_mark_changes_nothing_outside_the_function_that_it_names(
+    name: str, trees: dict[str, list[Tree]]
+) -> None:
+    for tree, mark in outcomes(named()[name], trees, "paper"):
+        spans = [
+            (node.start_byte - tree.offset, node.end_byte - tree.offset)
+            for node in function_nodes(tree)
+        ]
+        start, end = (0, len(tree.code)) if mark.function is None else spans[mark.function]
+        assert all(start <= edit.start and edit.end <= end for edit in mark.edits)
 
 
 @every_mark
