@@ -55,8 +55,8 @@ def test_engine_features_and_marks_per_record_are_options(path: Path, tmp_path: 
     assert "row 0, function 1" in shown.stdout
     page = tmp_path / "page.html"
     assert pm.load_manifest(summary["manifest"]).header.marks == 8
-    two = tmp_path / "two0.jsonl"
-    assert run("show", two, "--manifest", summary["manifest"], "--html", page).exit_code == 0
+    drawn = run("show", path, "--manifest", summary["manifest"], "--html", page)
+    assert drawn.exit_code == 0, drawn.output
     text = page.read_text()
     assert text.count('id="row-0"') == text.count('id="row-0-1"') == 1
 
