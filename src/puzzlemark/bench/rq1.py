@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench import processes
-from puzzlemark.bench.sampling import Wanted, draw, write_records
+from puzzlemark.bench.sampling import Wanted, draw
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Model, open_model
@@ -149,8 +150,8 @@ def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget
         wanted,
         lambda code: len(tokenizer(code)["input_ids"]),
     )
-    write_records(drawn.train, target / "train.jsonl.gz")
-    write_records(drawn.held_out, target / "held_out.jsonl.gz")
+    write_records(drawn.train, target / "train.jsonl.gz", overwrite=True)
+    write_records(drawn.held_out, target / "held_out.jsonl.gz", overwrite=True)
     say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
 
 

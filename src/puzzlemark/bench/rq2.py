@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.processes import side_by_side
-from puzzlemark.bench.sampling import write_records
 from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.embedding.manifest import load_manifest
@@ -92,8 +92,8 @@ def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> 
     random.Random(plan.seed).shuffle(records)
     records = records[: plan.records]
     clean = round(plan.clean_share * len(records))
-    write_records(records[clean:], target / "bare.jsonl.gz")
-    write_records(records[:clean], target / "clean.jsonl.gz")
+    write_records(records[clean:], target / "bare.jsonl.gz", overwrite=True)
+    write_records(records[:clean], target / "clean.jsonl.gz", overwrite=True)
     say(f"{language}: {len(records) - clean:,} records, {clean:,} clean ones apart")
 
 
