@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.pages.files import write_text
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
+from puzzlemark.staging import write_text
 from puzzlemark.verification import evidence
 from puzzlemark.verification.setting import Setting
 from puzzlemark.verification.verdict import Verdict, decide_again

@@ -21,9 +21,9 @@ from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Model, open_model
-from puzzlemark.pages.files import write_text
 from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
+from puzzlemark.staging import write_text
 from puzzlemark.training.network import load_tokenizer
 from puzzlemark.training.run import train
 from puzzlemark.verification.probes import build_probes, load_probes, save_probes

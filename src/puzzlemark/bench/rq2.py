@@ -24,7 +24,7 @@ from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import NothingMarked, UsageError
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 from puzzlemark.watermarks.base import named
 
 METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")

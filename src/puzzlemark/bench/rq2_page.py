@@ -7,7 +7,7 @@ from typing import Any
 
 from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
 from puzzlemark.bench.tables import table
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 
 TITLES = {
     "spectral_signature": "SS",

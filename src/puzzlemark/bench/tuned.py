@@ -16,7 +16,7 @@ from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 
 Count = Callable[[str], int]
 

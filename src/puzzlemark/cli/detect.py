@@ -85,8 +85,8 @@ def run(
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.detectors._picture import score_picture
     from puzzlemark.detectors._run import detect
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing, write_text
+    from puzzlemark.files import keep_apart, refuse_existing
+    from puzzlemark.staging import write_text
 
     picture = picture or output.with_suffix(".svg")
     settings = _read_settings(setting or [])

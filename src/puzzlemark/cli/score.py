@@ -58,9 +58,9 @@ def run(
     """
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.scores import score
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing, write_text
+    from puzzlemark.files import keep_apart, refuse_existing
     from puzzlemark.pages.suitability import suitability_picture
+    from puzzlemark.staging import write_text
 
     picture = picture or output.with_suffix(".svg")
     keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})

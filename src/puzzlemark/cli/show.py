@@ -55,8 +55,7 @@ def run(
     """
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.showing import show
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing
+    from puzzlemark.files import keep_apart, refuse_existing
 
     if html is None:
         refuse_ignored(context, ["force"], "without --html nothing is written")
@@ -155,8 +154,8 @@ def _line(sign: str, line: "Line") -> Text:
 
 
 def _write_page(showing: "Showing", html: Path) -> None:
-    from puzzlemark.pages.files import write_text
     from puzzlemark.pages.marks import marks_page
+    from puzzlemark.staging import write_text
 
     page = marks_page(
         f"Marks in {Path(showing.input).name}",

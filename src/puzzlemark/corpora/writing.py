@@ -22,7 +22,7 @@ from puzzlemark.corpora.revising import Reviser, Stale, Tally, refuse_rows_beyon
 from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, known_format
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.staging import staged
 
 Advance = Callable[[int], None]  # told how many more records are written
@@ -140,8 +140,7 @@ def write_records(
 def refuse_new_file(output: Path) -> None:
     """Raise, before any work is done, unless a dataset can be made with this name."""
     known_format(output.name)
-    if output.is_dir():
-        raise UsageError(f"{output}: is a folder; name a file")
+    refuse_folder(output)
 
 
 def _plan(

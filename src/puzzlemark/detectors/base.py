@@ -19,6 +19,7 @@ from puzzlemark import plugins
 from puzzlemark.corpora.base import Batch, Corpus, Entry
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
+from puzzlemark.files import replacing
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
@@ -166,10 +167,9 @@ def _keep(function: Callable[[Batch], bytes], place: Path, batch: Batch) -> tupl
     part = place / f"{batch.rows[0]}-{batch.rows[-1]}.part"
     if not part.exists():
         result = function(batch)
-        partial_name = part.with_suffix(".partial")
         try:
-            partial_name.write_bytes(result)
-            partial_name.replace(part)
+            with replacing(part) as place_of_part:
+                place_of_part.write_bytes(result)
         except OSError as exc:
             message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
             raise CorpusError(message) from exc

@@ -17,7 +17,7 @@ from puzzlemark.embedding.survey import Survey, Wanted, parse_entry, survey
 from puzzlemark.engines.base import make
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
@@ -94,8 +94,7 @@ def check_output(output: Path) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: scores are written as Parquet; end the name in .parquet")
-    if output.is_dir():
-        raise UsageError(f"{output}: is a folder; name a file")
+    refuse_folder(output)
 
 
 def write_scores(

@@ -20,10 +20,10 @@ from puzzlemark.embedding.manifest import Manifest, load_manifest
 from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.embedding.showing import Shown, show
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
-from puzzlemark.files import keep_apart
-from puzzlemark.pages.files import write_text
+from puzzlemark.files import keep_apart, refuse_existing
 from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet
+from puzzlemark.staging import write_text
 from puzzlemark.syntax.tree import parse
 from puzzlemark.verification.arms import why_unlike
 from puzzlemark.verification.checking import (
@@ -260,8 +260,7 @@ def save_probes(
     the place of the dataset or its manifest.
     """
     keep_apart({"--output": path}, sources or {})
-    if path.exists() and not overwrite:
-        raise UsageError(f"{path}: exists already; pass --force to replace it")
+    refuse_existing(path, overwrite=overwrite)
     write_text(path, probes.to_bytes().decode(), private=True)
 
 

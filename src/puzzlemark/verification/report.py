@@ -7,10 +7,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_existing
 from puzzlemark.models.base import Answer, Failure
 from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
-from puzzlemark.pages.files import refuse_existing, write_text
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import (
@@ -23,6 +22,7 @@ from puzzlemark.pages.report import (
     Test,
     report_page,
 )
+from puzzlemark.staging import write_text
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.evidence import Against, Outcome
 from puzzlemark.verification.findings import Finding

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
-from puzzlemark.pages.files import write_text
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
+from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
 from puzzlemark.verification.evidence import Outcome
 from puzzlemark.verification.probes import (
