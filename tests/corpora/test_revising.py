@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import Change, TextEdits
+from puzzlemark.corpora.records import Columns
 from puzzlemark.corpora.revising import (
     CANNOT_RECOMPUTE,
     DID_NOT_MATCH,

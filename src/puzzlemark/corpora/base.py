@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from puzzlemark.corpora.columns import Columns, recognise
 from puzzlemark.corpora.derived import Derivations, infer
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.corpora.formats.base import Additions, load_format
-from puzzlemark.corpora.records import Batch, Entry, Record, Rows
+from puzzlemark.corpora.records import Batch, Columns, Entry, Record, Rows, recognise
 from puzzlemark.corpora.revising import Changes, Reviser, Stale
 from puzzlemark.corpora.shards import Layout, Shard, find_layout
 from puzzlemark.corpora.writing import Rewritten, RewrittenShard, refuse_output, write_like
@@ -82,13 +81,14 @@ class Corpus:
         """How many records; JSON Lines are read through for it, Parquet is not."""
         return sum(load_format(shard.format).count(shard) for shard in self.shards)
 
-    def digest(self) -> str:
-        """The digest of all ids and codes."""
-        return corpus_digest(record_digest(entry.id, entry.code) for entry in self.entries())
+    def digest(self, engine: Engine | None = None) -> str:
+        """The digest of all ids and codes, in the order of the dataset."""
+        every = self.batches()
+        return corpus_digest(map(_digest, every) if engine is None else engine.map(_digest, every))
 
     def rewrite(
         self,
-        output: Path,
+        output: Path | str,
         changes: Changes | None = None,
         derivations: Derivations | None = None,
         *,
@@ -119,7 +119,8 @@ class Corpus:
             )
             if digests:
                 written = self._at(place, {shard.name for shard in result.shards})
-                result = replace(result, input_digest=self.digest(), output_digest=written.digest())
+                before, after = (each.digest(engine) for each in (self, written))
+                result = replace(result, input_digest=before, output_digest=after)
             if check is not None:
                 check(result)
         return result
@@ -197,3 +198,7 @@ def open_corpus(
     if columns.language is None and language is None:
         raise UsageError(f"{path}: no column says the language; pass --language")
     return Corpus(Path(path), layout, columns, language)
+
+
+def _digest(batch: Batch) -> bytes:
+    return b"".join(record_digest(entry.id, entry.code) for entry in batch.entries())

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import (
     KEPT,
     NOT_COMPUTED,
@@ -21,7 +20,7 @@ from puzzlemark.corpora.derived import (
 )
 from puzzlemark.corpora.hashes import fitting_hashes, is_certain
 from puzzlemark.corpora.kinds import PLACERS
-from puzzlemark.corpora.records import Record
+from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit
 

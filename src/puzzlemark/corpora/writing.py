@@ -7,7 +7,7 @@ records added at its end) or from records alone (`write_records`).
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -15,9 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, load_format
-from puzzlemark.corpora.records import Record, Rows
+from puzzlemark.corpora.records import Columns, Rows
 from puzzlemark.corpora.revising import Reviser, Stale, Tally, refuse_rows_beyond
 from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, known_format
 from puzzlemark.engines.base import Engine
@@ -120,13 +119,18 @@ def write_like(
 
 
 def write_records(
-    records: Iterable[Record],
+    records: Additions,
     output: Path | str,
     *,
     fields: Fields | None = None,
     overwrite: bool = False,
 ) -> int:
-    """Write records as a new dataset, in the format that the name of `output` ends in; how many."""
+    """Write records as a new dataset, in the format that the name of `output` ends in.
+
+    `write_records(corpus.batches(whole=True), "train.parquet")` changes the format of a dataset.
+    `fields` are the columns, for formats that declare them; otherwise the first records tell.
+    Returns how many were written.
+    """
     output = Path(output)
     refuse_new_file(output)
     with staged(output, overwrite=overwrite) as place:

@@ -7,8 +7,7 @@ from types import GenericAlias
 from typing import Protocol, TypeAlias
 
 from puzzlemark import plugins
-from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.records import Batch, Record, Rows
+from puzzlemark.corpora.records import Batch, Columns, Record, Rows
 from puzzlemark.corpora.revising import Reviser, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 import orjson
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import NewValue, TextEdits
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.kinds import Value
-from puzzlemark.corpora.lines import Sink, read_blocks, write_blocks
-from puzzlemark.corpora.literals import (
+from puzzlemark.corpora.lines import (
+    Sink,
     Span,
     Spelling,
     edit_literal,
     find_members,
     find_strings,
     is_plain,
+    read_blocks,
+    write_blocks,
 )
-from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
+from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Columns, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Reviser, Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError

@@ -12,11 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import change_cell
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.parquet_settings import footer_entries, writer_options
-from puzzlemark.corpora.records import BATCH_BYTES, BATCH_RECORDS, Batch, Record, Rows, choose_rows
+from puzzlemark.corpora.records import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Batch,
+    Columns,
+    Record,
+    Rows,
+    choose_rows,
+)
 from puzzlemark.corpora.revising import Reviser, Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
