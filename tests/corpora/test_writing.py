@@ -217,6 +217,14 @@ def test_added_lines_keep_their_bytes_and_begin_on_a_line_of_their_own(tmp_path:
     assert (tmp_path / "b.jsonl").read_bytes() == b"".join(LINES) + b"\n" + added
 
 
+def test_the_output_never_takes_the_place_of_what_is_added(tmp_path: Path) -> None:
+    corpus = open_python(write(tmp_path / "a.jsonl", records(1)))
+    other = open_python(write(tmp_path / "b.jsonl", records(2)))
+    with pytest.raises(UsageError, match=r"--output .* is the same as the added dataset"):
+        corpus.rewrite(tmp_path / "b.jsonl", append=other, overwrite=True)
+    assert list(other.records()) == records(2)
+
+
 def test_added_records_are_spelled_as_json_can(tmp_path: Path) -> None:
     corpus = open_python(write(tmp_path / "a.jsonl", records(1)))
     odd = {"code": "\ud800", "big": 1 << 70, "text": "é"}

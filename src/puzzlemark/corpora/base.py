@@ -15,6 +15,7 @@ from puzzlemark.corpora.shards import Layout, Shard, find_layout
 from puzzlemark.corpora.writing import Rewritten, RewrittenShard, refuse_output, write_like
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import keep_apart
 from puzzlemark.snippet import Snippet
 from puzzlemark.staging import staged
 
@@ -107,6 +108,8 @@ class Corpus:
         """
         output = Path(output)
         refuse_output(self.layout, self.path, output)
+        if isinstance(append, Corpus):
+            keep_apart({"--output": output}, {"the added dataset": append.paths})
         with staged(output, overwrite=overwrite) as place:
             result = self.write(
                 place,
