@@ -161,6 +161,16 @@ def test_an_added_record_without_code_is_an_error_that_counts(
     assert tree(tmp_path) == [f"a{extension}"]
 
 
+@pytest.mark.parametrize("other", EXTENSIONS)
+def test_an_added_dataset_must_call_its_code_the_same(
+    tmp_path: Path, extension: str, other: str
+) -> None:
+    corpus = make_file(tmp_path / f"a{extension}")
+    write_records([{"id": "x", "content": "x = 1"}], tmp_path / f"b{other}")
+    with pytest.raises(CorpusError, match=r"added record 0: no column 'code' \(it has id, content"):
+        corpus.rewrite(tmp_path / f"c{extension}", append=open_python(tmp_path / f"b{other}"))
+
+
 def test_new_datasets_are_whole_or_not_at_all(tmp_path: Path, extension: str) -> None:
     def broken() -> Iterator[dict[str, Any]]:
         yield from EXTRA

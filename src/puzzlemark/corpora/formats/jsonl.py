@@ -160,11 +160,11 @@ def _add(
 
 def _spell_record(record: Record, number: int) -> bytes:
     try:
-        return orjson.dumps(record)
+        return orjson.dumps(dict(record))
     except TypeError:
         pass  # long integers and lone surrogates, which JSON can spell, or what it cannot
     try:
-        return json.dumps(record, separators=(",", ":")).encode()
+        return json.dumps(dict(record), separators=(",", ":")).encode()
     except (TypeError, ValueError) as exc:
         raise CorpusError(
             f"added record {number}: cannot be written as JSON ({exc}); convert its cells, or "

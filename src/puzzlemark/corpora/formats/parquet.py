@@ -216,9 +216,11 @@ def _tables(additions: Additions, schema: Any, code: str | None) -> Iterator[Any
     for is_batch, run in groupby(additions, key=lambda each: isinstance(each, Batch)):
         while some := list(islice(run, 1 if is_batch else BATCH_RECORDS)):
             with _adding(number):
-                (first, *_) = some
+                first = some[0]
                 if isinstance(first, Batch) and first.format == "parquet":
-                    table = _fit_table(_unpack(first), schema)
+                    unpacked = _unpack(first)
+                    require_code([dict.fromkeys(unpacked.schema.names)], code, number)
+                    table = _fit_table(unpacked, schema)
                 else:
                     records = _records(some)
                     require_code(records, code, number)
