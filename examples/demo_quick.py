@@ -11,8 +11,8 @@ from pathlib import Path
 import puzzlemark as pm
 from examples.story import CORPUS, FOLDER, console, harvest, say, step
 from puzzlemark.cli.show import changes, heading
-from puzzlemark.pages.files import write_text
 from puzzlemark.pages.histogram import suitability_picture
+from puzzlemark.staging import write_text
 
 STRATEGIES = {
     "P1": "fixed prefix: the name `key`, joined with the variable that follows it",

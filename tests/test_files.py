@@ -1,4 +1,4 @@
-"""No output of a command touches another of its paths, however they are spelled."""
+"""No output touches another path of its command, or takes the place of a file unasked."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from puzzlemark.errors import UsageError
-from puzzlemark.files import keep_apart, staging_folder
+from puzzlemark.files import keep_apart, refuse_existing, replacing, staging_folder
 
 
 def refused(tmp_path: Path, output: str | Path, other: str | Path) -> str:
@@ -123,3 +123,73 @@ def test_nothing_may_be_written_where_an_output_is_prepared(tmp_path: Path) -> N
     inside = staging_folder(output) / "m.gz"
     with pytest.raises(UsageError, match="lies inside"):
         keep_apart({"--output": output, "--manifest": inside}, {})
+
+
+def test_what_exists_is_refused_unless_told_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    refuse_existing(path, overwrite=False)
+    path.write_text("x")
+    refuse_existing(path, overwrite=True)
+    with pytest.raises(UsageError, match="--force"):
+        refuse_existing(path, overwrite=False)
+    with pytest.raises(UsageError, match="is a folder"):
+        refuse_existing(tmp_path, overwrite=True)
+
+
+def test_a_link_that_leads_nowhere_is_an_output_that_exists(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="already there"):
+        refuse_existing(link, overwrite=False)
+    refuse_existing(link, overwrite=True)
+
+
+def test_a_folder_may_be_replaced_where_a_folder_is_written(tmp_path: Path) -> None:
+    refuse_existing(tmp_path, overwrite=True, may_be_folder=True)
+    with pytest.raises(UsageError, match="already there"):
+        refuse_existing(tmp_path, overwrite=False, may_be_folder=True)
+
+
+def test_a_file_takes_its_place_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "part.npy"
+    for text in ("one", "two"):
+        with replacing(path) as place:
+            place.write_text(text)
+            assert not path.exists() or path.read_text() != text
+        assert path.read_text() == text
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    for name in ("old", "new"):
+        with replacing(path) as place:
+            place.mkdir()
+            (place / name).write_text("x")
+    assert [each.name for each in path.iterdir()] == ["new"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_what_fails_leaves_the_one_before(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "part"
+    path.write_text("before")
+
+    def fail() -> None:
+        with replacing(path) as place:
+            place.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "part.partial").mkdir()
+    (tmp_path / "part.partial" / "half").write_text("x")
+    with replacing(tmp_path / "part") as place:
+        assert not place.exists()
+        place.write_text("whole")
+    assert [each.name for each in tmp_path.iterdir()] == ["part"]

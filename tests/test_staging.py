@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
+import stat
 import subprocess
 import sys
 from multiprocessing.synchronize import Event
@@ -13,7 +14,7 @@ import pytest
 
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import staging_folder
-from puzzlemark.staging import OURS, staged, staged_together
+from puzzlemark.staging import NOTE, OURS, staged, staged_together, write_text
 from tests.corpora.making import tree
 
 
@@ -124,7 +125,7 @@ def test_a_rename_that_fails_takes_the_others_back(
         real = getattr(Path, method)
 
         def rename(path: Path, target: Path) -> Path:
-            if "unfinished" not in path.name:
+            if path.name != f"{NOTE}.partial":
                 done.append((path, target))
                 if len(done) == failing + 1:
                     raise OSError(28, "No space left on device")
@@ -274,3 +275,34 @@ def test_a_kill_at_any_point_leaves_old_or_new_outputs_and_no_mixture(
     assert seen["completed by the next run"] > 0
     unchanged = "swept up" if before == "nothing" else "kept"
     assert seen[f"{unchanged} by the next run"] > 5
+
+
+@pytest.mark.parametrize(("private", "readable"), [(True, 0), (False, stat.S_IRGRP)])
+def test_only_its_owner_reads_a_private_page(tmp_path: Path, private: bool, readable: int) -> None:
+    path = tmp_path / "new" / "page.html"
+    write_text(path, "é", private=private)
+    assert path.read_bytes() == "é".encode()
+    assert path.stat().st_mode & stat.S_IRGRP == readable
+
+
+def test_a_private_page_replaces_a_public_one_and_stays_private(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    path.chmod(0o644)
+    write_text(path, "new", private=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text() == "new"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.mkdir()
+    with pytest.raises(CorpusError, match="cannot be written"):
+        write_text(path, "x")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_an_error_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CorpusError, match=r"page\.html: cannot be written"):
+        write_text(tmp_path / "file" / "page.html", "x")

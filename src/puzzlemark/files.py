@@ -1,9 +1,14 @@
-"""The files of a command: which may be written where, and how one process keeps others out."""
+"""Files that are written: which may stand where, whole or not at all, and by one process at a time.
+
+What a user named as an output goes through `puzzlemark.staging`, which builds on this.
+"""
 
 import os
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -44,6 +49,47 @@ def keep_apart(
             _refuse(output, other, output.relation(other))
             # a file system that is blind to case cannot be asked about names that are not there yet
             _refuse(output, other, output.folded().relation(other.folded()))
+
+
+def refuse_folder(output: Path) -> None:
+    """Raise when a file is to be written where a folder stands."""
+    if output.is_dir():
+        raise UsageError(f"{output}: is a folder; name a file")
+
+
+def refuse_existing(output: Path, *, overwrite: bool, may_be_folder: bool = False) -> None:
+    """Raise when an output stands there that may not be replaced; at best before any work."""
+    if not may_be_folder:
+        refuse_folder(output)
+    if not overwrite and (output.exists() or output.is_symlink()):
+        raise UsageError(f"{output}: already there; pass --force to replace it")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A place for a file or folder that becomes `path` when the block ends well.
+
+    For a folder that is ours, such as a cache or a checkpoint's: nobody else is kept out of it. A
+    run that is killed leaves `NAME.partial`, which the next one replaces.
+    """
+    place = path.with_name(f"{path.name}.partial")
+    remove(place)
+    try:
+        yield place
+        if path.is_dir():
+            remove(path)
+        place.replace(path)
+    except BaseException:
+        remove(place)
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all in it, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def staging_folder(output: Name) -> Path:

@@ -15,7 +15,6 @@ import errno
 import json
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,8 +23,17 @@ from io import FileIO
 from pathlib import Path
 
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import lock_file, staging_folder, sync_folder
+from puzzlemark.files import (
+    lock_file,
+    refuse_existing,
+    remove,
+    replacing,
+    staging_folder,
+    sync_folder,
+)
 
+PRIVATE = 0o600
+ORDINARY = 0o644
 LOCK, NOTE = "lock", "renames.json"
 OURS = b"PuzzleMark writes here; what is left of a run is removed by the next one\n"
 
@@ -49,13 +57,24 @@ def staged_together(
     with ExitStack() as held:
         stagings = [held.enter_context(_held(each, last / NOTE)) for each in outputs]
         for each in stagings:
-            if _exists(each.output) and not overwrite:
-                raise UsageError(_already_there(each))
+            if each.was_completed and not overwrite:
+                raise UsageError(_is_complete(each))
+            refuse_existing(each.asked, overwrite=overwrite, may_be_folder=True)
         try:
             yield tuple(each.place for each in stagings)
             _put_in_place(stagings)
         except OSError as exc:
             raise CorpusError(_tell(stagings, exc)) from exc
+
+
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file in one go; a private one can be read by its owner only, from its first byte."""
+    mode = PRIVATE if private else ORDINARY
+    with staged(path, overwrite=True) as place:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as file:
+            # a file name in a title may be bytes that are no text
+            file.write(text.encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +264,10 @@ def _undo(renames: Sequence[_Rename]) -> None:
 
 def _write(note: Path, renames: Sequence[_Rename]) -> None:
     lines = [[str(each.place), str(each.replaced), str(each.output)] for each in renames]
-    unfinished = note.with_suffix(".unfinished")
-    with unfinished.open("w") as file:
+    with replacing(note) as place, place.open("w") as file:
         json.dump(lines, file)
         file.flush()
         os.fsync(file.fileno())
-    unfinished.replace(note)
 
 
 def _refuse(rename: _Rename) -> None:
@@ -273,10 +290,8 @@ def _remove(folder: Path) -> None:
 
 def _clear(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name != LOCK:
-            path.unlink(missing_ok=True)
+        if path.name != LOCK:
+            remove(path)
 
 
 def _is_still_there(path: Path, file: FileIO) -> bool:
@@ -313,13 +328,11 @@ def _explain(exc: OSError) -> str:
     return f"{reason}; nothing was written"
 
 
-def _already_there(staging: _Staging) -> str:
-    if staging.was_completed:
-        return (
-            f"{staging.asked}: is complete: an earlier run was killed while it put its files in "
-            "place, and they are there now; pass --force to replace them"
-        )
-    return f"{staging.asked}: already there; pass --force to replace it"
+def _is_complete(staging: _Staging) -> str:
+    return (
+        f"{staging.asked}: is complete: an earlier run was killed while it put its files in "
+        "place, and they are there now; pass --force to replace them"
+    )
 
 
 def _not_ours(folder: Path) -> CorpusError:

@@ -6,7 +6,7 @@ import pytest
 
 from puzzlemark.bench import rq1, rq1_page
 from puzzlemark.bench.records import collect, load_rows
-from puzzlemark.bench.sampling import write_records
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.errors import UsageError
 
 ROOT = Path(__file__).parents[2]

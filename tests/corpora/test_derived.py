@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import (
     Change,
     NewValue,
@@ -21,7 +20,7 @@ from puzzlemark.corpora.derived import (
     suggests_derivation,
 )
 from puzzlemark.corpora.kinds import PLACERS, VALUES
-from puzzlemark.corpora.records import Record
+from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit
 from tests.corpora.making import function, rename

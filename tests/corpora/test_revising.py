@@ -1,9 +1,11 @@
+import pickle
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import Change, TextEdits
+from puzzlemark.corpora.records import Columns
 from puzzlemark.corpora.revising import (
     CANNOT_RECOMPUTE,
     DID_NOT_MATCH,
@@ -11,6 +13,7 @@ from puzzlemark.corpora.revising import (
     HAS_OLD_LINE,
     Reviser,
     Revision,
+    Tally,
     find_leftovers,
     refuse_rows_beyond,
 )
@@ -78,18 +81,37 @@ def test_recomputed_columns_are_counted_when_they_change() -> None:
     changes = {0: rename(CODE, "total", "key_total"), 1: rename(CODE, "total", "sum_x")}
     derivations = {"again": "copy", "n": "lines", "size": "characters"}
     reviser = Reviser.of(Columns("code"), changes, derivations)
-    for row, size in ((0, len(CODE)), (1, 2)):
-        record = {"code": CODE, "again": CODE, "n": 3, "size": size}
-        reviser.count(reviser.revise(row, record, "x"))
-    assert reviser.recomputed == {"again": 2, "size": 1}
-    assert reviser.stale == {("size", DID_NOT_MATCH): 1}
+    revisions = [
+        reviser.revise(row, {"code": CODE, "again": CODE, "n": 3, "size": size}, "x")
+        for row, size in ((0, len(CODE)), (1, 2))
+    ]
+    tally = Tally.of(2, revisions, "code")
+    assert tally.recomputed == {"again": 2, "size": 1}
+    assert tally.stale == {("size", DID_NOT_MATCH): 1}
+
+
+def test_tallies_add_up() -> None:
+    one = Tally(2, 1, Counter(a=1), Counter({("a", "old"): 1}))
+    two = Tally(3, 0, Counter(a=2, b=1), Counter({("a", "old"): 1, ("b", "old"): 4}))
+    assert one + two == Tally(5, 1, Counter(a=3, b=1), Counter({("a", "old"): 2, ("b", "old"): 4}))
+    assert (one + two).written == 6
+
+
+def test_a_part_of_the_changes_is_sent_without_the_others() -> None:
+    changes = {row: (Edit(row, b"a", b"b" * 1000),) for row in range(100)}
+    part = Reviser.of(Columns("code"), changes, {}).part([7, 9])
+    sent = pickle.dumps(part)
+    assert len(sent) < 4000
+    arrived = pickle.loads(sent)  # noqa: S301 - our own
+    assert dict(arrived.changes) == {row: changes[row] for row in (7, 9)} == dict(part.changes)
+    assert arrived.rows_in(0, 9) == [7]
 
 
 def test_a_refused_cell_counts_as_stale() -> None:
-    reviser = Reviser.of(Columns("code"), {0: ()}, {})
-    reviser.count(Revision({"code": TextEdits({}), "mean": TextEdits({})}, {}), refused=["mean"])
-    assert reviser.recomputed == {}
-    assert reviser.stale == {("mean", DID_NOT_MATCH): 1}
+    revision = Revision({"code": TextEdits({}), "mean": TextEdits({})}, {}).without(["mean"])
+    tally = Tally.of(1, [revision], "code")
+    assert tally.recomputed == {}
+    assert tally.stale == {("mean", DID_NOT_MATCH): 1}
 
 
 @pytest.mark.parametrize("code", ["def g(): pass", None, 5, "\ud800def f"])

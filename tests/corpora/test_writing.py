@@ -3,10 +3,16 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from puzzlemark.corpora.base import Rewritten
+from puzzlemark.corpora.formats.base import Fields
+from puzzlemark.corpora.parquet_pages import read_pages
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.staging import staged
 from tests.corpora.making import as_commoner, open_python, records, tree, write
@@ -185,3 +191,136 @@ def test_the_output_is_as_readable_as_any_new_file(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("x")
     assert (tmp_path / "b.jsonl").stat().st_mode == plain.stat().st_mode
+
+
+LINES = [
+    b'\xef\xbb\xbf{"id" : "a", "code":"x = \\u00e9", "big": 123456789012345678901}\r\n',
+    b'{"id": "b", "code": "y = 1.50", "n": 1.50}\n',
+    b"\n",
+    b'{"code": null, "id":"c"}',
+]
+
+
+def test_chosen_lines_keep_their_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"".join(LINES))
+    corpus = open_python(tmp_path / "a.jsonl")
+    corpus.rewrite(tmp_path / "b.jsonl", rows=[0, 2])
+    assert (tmp_path / "b.jsonl").read_bytes() == LINES[0] + LINES[3] + b"\n"
+
+
+def test_added_lines_keep_their_bytes_and_begin_on_a_line_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"".join(LINES))
+    corpus = open_python(tmp_path / "a.jsonl")
+    corpus.rewrite(tmp_path / "b.jsonl", append=corpus)
+    # blank lines are none, and a byte order mark belongs at the beginning only
+    added = LINES[0].removeprefix(b"\xef\xbb\xbf") + LINES[1] + LINES[3] + b"\n"
+    assert (tmp_path / "b.jsonl").read_bytes() == b"".join(LINES) + b"\n" + added
+
+
+def test_the_output_never_takes_the_place_of_what_is_added(tmp_path: Path) -> None:
+    corpus = open_python(write(tmp_path / "a.jsonl", records(1)))
+    other = open_python(write(tmp_path / "b.jsonl", records(2)))
+    with pytest.raises(UsageError, match=r"--output .* is the same as the added dataset"):
+        corpus.rewrite(tmp_path / "b.jsonl", append=other, overwrite=True)
+    assert list(other.records()) == records(2)
+
+
+def test_added_records_are_spelled_as_json_can(tmp_path: Path) -> None:
+    corpus = open_python(write(tmp_path / "a.jsonl", records(1)))
+    odd = {"code": "\ud800", "big": 1 << 70, "text": "é"}
+    corpus.rewrite(tmp_path / "b.jsonl", append=[odd])
+    assert list(open_python(tmp_path / "b.jsonl").records())[-1] == odd
+    with pytest.raises(CorpusError, match=r"added record 1: cannot be written as JSON \(.*bytes"):
+        corpus.rewrite(tmp_path / "c.jsonl", append=[odd, {"code": b"x"}])
+
+
+def parquet(path: Path, **options: Any) -> Any:
+    """Twelve records with a category, a struct and notes in schema and footer."""
+    table = pa.Table.from_pylist(
+        [{**each, "at": {"line": n}} for n, each in enumerate(records(12))]
+    )
+    table = table.append_column("kind", pa.array(["x", "y", None] * 4).dictionary_encode())
+    table = table.replace_schema_metadata({"made": "by hand"})
+    with pq.ParquetWriter(path, table.schema, compression="zstd", **options) as writer:
+        writer.write_table(table, row_group_size=5)
+        writer.add_key_value_metadata({"note": "in the footer"})
+    return table
+
+
+def test_chosen_rows_of_parquet_keep_schema_settings_and_notes(tmp_path: Path) -> None:
+    table = parquet(tmp_path / "a.parquet", write_page_checksum=True, data_page_version="2.0")
+    corpus = open_python(tmp_path / "a.parquet")
+    corpus.rewrite(tmp_path / "b.parquet", rows=[0, 2, 6, 11])
+    file = pq.ParquetFile(tmp_path / "b.parquet")
+    assert file.schema_arrow.equals(table.schema, check_metadata=True)
+    assert file.metadata.metadata[b"note"] == b"in the footer"
+    assert [file.metadata.row_group(at).num_rows for at in range(3)] == [2, 1, 1]
+    assert {file.metadata.row_group(0).column(at).compression for at in range(5)} == {"ZSTD"}
+    (page, *_) = (p for p in read_pages(tmp_path / "b.parquet", file, 0, 0) if p.kind == "data")
+    assert (page.has_checksum, page.version) == (True, 2)
+    assert file.read().to_pylist() == table.take([0, 2, 6, 11]).to_pylist()
+
+
+def test_added_rows_take_the_types_of_the_file(tmp_path: Path) -> None:
+    table = parquet(tmp_path / "a.parquet")
+    corpus = open_python(tmp_path / "a.parquet")
+    plain = [{"code": f"x = {n}", "kind": "new", "at": None} for n in range(7)]
+    other = pa.table({"code": pa.array(["y"], pa.large_string()), "kind": ["y"]})
+    pq.write_table(other, tmp_path / "other.parquet")
+    batches = open_python(tmp_path / "other.parquet").batches(whole=True)
+    corpus.rewrite(tmp_path / "b.parquet", append=[*plain, *batches])
+    file = pq.ParquetFile(tmp_path / "b.parquet")
+    assert file.schema_arrow.equals(table.schema, check_metadata=True)
+    rows = file.read().to_pylist()
+    assert rows[:12] == table.to_pylist()
+    assert [row["code"] for row in rows[12:]] == [*(f"x = {n}" for n in range(7)), "y"]
+    assert [row["kind"] for row in rows[12:]] == ["new"] * 7 + ["y"]
+    assert rows[-1]["id"] is rows[-1]["at"] is None
+    sizes = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+    assert sizes == [5, 5, 2, 5, 3]  # groups as large as those of the file
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"code": "x", "strange": 1}, "the file has no column strange"),
+        ({"code": 5}, "added record 0 or one soon after it does not fit"),
+        ({"code": "x", "at": {"line": "one"}}, "added record 0 or one soon after it does not fit"),
+    ],
+)
+def test_added_rows_that_do_not_fit_are_an_error(
+    tmp_path: Path, record: dict[str, Any], reason: str
+) -> None:
+    parquet(tmp_path / "a.parquet")
+    with pytest.raises(CorpusError, match=reason):
+        open_python(tmp_path / "a.parquet").rewrite(tmp_path / "b.parquet", append=[record])
+    assert tree(tmp_path) == ["a.parquet"]
+
+
+def test_chosen_rows_may_be_views_of_texts(tmp_path: Path) -> None:
+    codes = [f"x = {n}  # {'long ' * 9}" for n in range(6)]
+    pq.write_table(pa.table({"code": pa.array(codes, pa.string_view())}), tmp_path / "a.parquet")
+    corpus = open_python(tmp_path / "a.parquet")
+    corpus.rewrite(tmp_path / "b.parquet", rows=[1, 4])
+    assert [each.code for each in open_python(tmp_path / "b.parquet").entries()] == codes[1:5:3]
+
+
+def test_new_records_have_the_declared_columns_or_those_of_the_first(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"code": "x", "words": ["a"], "n": 1},
+        {"code": "y", "later": None},
+    ]
+    fields: Fields = {"code": str, "words": list[str], "n": int, "later": str}
+    write_records(rows, tmp_path / "a.parquet", fields=fields)
+    write_records(rows, tmp_path / "b.parquet")
+    expected = {"code": pa.string(), "words": pa.list_(pa.string()), "n": pa.int64()}
+    for name in ("a.parquet", "b.parquet"):
+        table = pq.read_table(tmp_path / name)
+        assert table.schema == pa.schema({**expected, "later": pa.string()})
+        assert table.column("words").to_pylist() == [["a"], None]
+
+
+def test_a_dataset_changes_its_format_by_being_written_anew(tmp_path: Path) -> None:
+    corpus = open_python(write(tmp_path / "a.parquet", records(3)))
+    write_records(corpus.batches(whole=True), tmp_path / "b.jsonl.gz")
+    assert list(open_python(tmp_path / "b.jsonl.gz").records()) == records(3)

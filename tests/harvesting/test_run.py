@@ -96,7 +96,9 @@ def test_an_existing_output_is_kept_unless_told_otherwise(tree: Path, tmp_path: 
 
 
 def test_an_unknown_ending_is_refused_before_any_work(tree: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\.jsonl, \.jsonl\.gz, \.parquet"):
+    with pytest.raises(
+        UsageError, match=r"end in one of \.jsonl, \.jsonl\.gz, \.ndjson, .*\.parquet, \.pq"
+    ):
         harvest_to(tree, tmp_path / "out.csv", "python")
 
 

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable
 
 from puzzlemark.corpora.base import Corpus
-from puzzlemark.corpora.lines import read_blocks
-from puzzlemark.corpora.literals import find_members
+from puzzlemark.corpora.lines import find_members, read_blocks
 
 _BOM = b"\xef\xbb\xbf"
 _ESCAPE = re.compile(rb"\\(u[0-9a-fA-F]{4}|.)")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import language_of
-from puzzlemark.pages.files import write_text
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
+from puzzlemark.staging import write_text
 from puzzlemark.verification.terms import Terms
 from puzzlemark.verification.tests import base as tests
 from puzzlemark.verification.verdict import Verdict, decide_again

@@ -16,14 +16,15 @@ from typing import Any
 
 from puzzlemark.bench import processes
 from puzzlemark.bench.choices import Choice, choose
-from puzzlemark.bench.sampling import Wanted, draw, write_records
+from puzzlemark.bench.sampling import Wanted, draw
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Model, open_model
-from puzzlemark.pages.files import write_text
 from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
+from puzzlemark.staging import write_text
 from puzzlemark.training.network import load_tokenizer
 from puzzlemark.training.run import train
 from puzzlemark.verification.making import build_probes
@@ -153,8 +154,8 @@ def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget
         wanted,
         lambda code: len(tokenizer(code)["input_ids"]),
     )
-    write_records(drawn.train, target / "train.jsonl.gz")
-    write_records(drawn.held_out, target / "held_out.jsonl.gz")
+    write_records(drawn.train, target / "train.jsonl.gz", overwrite=True)
+    write_records(drawn.held_out, target / "held_out.jsonl.gz", overwrite=True)
     say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
 
 

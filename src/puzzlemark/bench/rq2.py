@@ -17,17 +17,17 @@ from typing import Any
 
 from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.processes import side_by_side
-from puzzlemark.bench.sampling import write_records
 from puzzlemark.bench.truth import read_truth
 from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.detectors._run import detect, load_suspicion
 from puzzlemark.detectors.base import load_detector
 from puzzlemark.embedding.run import embed
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import NothingMarked, UsageError
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 
 METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")
 NEEDS_MODEL = ("spectral_signature", "activation_clustering")
@@ -97,8 +97,8 @@ def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> 
     random.Random(plan.seed).shuffle(records)
     records = records[: plan.records]
     clean = round(plan.clean_share * len(records))
-    write_records(records[clean:], target / "bare.jsonl.gz")
-    write_records(records[:clean], target / "clean.jsonl.gz")
+    write_records(records[clean:], target / "bare.jsonl.gz", overwrite=True)
+    write_records(records[:clean], target / "clean.jsonl.gz", overwrite=True)
     say(f"{language}: {len(records) - clean:,} records, {clean:,} clean ones apart")
 
 

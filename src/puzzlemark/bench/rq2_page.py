@@ -8,7 +8,7 @@ from typing import Any
 from puzzlemark.bench.choices import language_of
 from puzzlemark.bench.records import table
 from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 
 TITLES = {
     "spectral_signature": "SS",

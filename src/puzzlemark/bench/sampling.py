@@ -1,20 +1,15 @@
 """Functions that a small training budget can learn from: short, with three names, by project."""
 
-import gzip
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import orjson
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import measure
 from puzzlemark.features.table import FEATURES
 from puzzlemark.snippet import Snippet
-from puzzlemark.staging import staged
 from puzzlemark.syntax.tree import parse
 
 PROJECT_COLUMNS = ("repo", "repository_name", "repository", "project")
@@ -66,13 +61,6 @@ def draw(corpus: Corpus, wanted: Wanted, count_tokens: Callable[[str], int]) -> 
         f"{corpus.path}: {len(train)} functions to train on and {len(held_out)} to hold out fit "
         f"the budget, not {wanted.functions} and {wanted.held_out}; pass a larger dataset"
     )
-
-
-def write_records(records: Sequence[dict[str, Any]], path: Path) -> None:
-    """JSON lines, compressed, whole or not at all."""
-    lines = b"".join(orjson.dumps(record) + b"\n" for record in records)
-    with staged(path, overwrite=True) as place:
-        place.write_bytes(gzip.compress(lines, mtime=0))  # the same bytes at any time
 
 
 def _plain(corpus: Corpus, record: Any) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.bench.sampling import write_records
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
-from puzzlemark.pages.files import write_text
+from puzzlemark.staging import write_text
 
 Count = Callable[[str], int]
 
@@ -98,7 +98,7 @@ def sample(suspect: Suspect, base: Path, tuning: Tuning, seed: int) -> Truth:
         records, rows = draw(
             suspect, tuning, lambda code: len(tokenizer(code)["input_ids"]), random.Random(seed)
         )
-        write_records(records, suspect.place / "sample.jsonl.gz")
+        write_records(records, suspect.place / "sample.jsonl.gz", overwrite=True)
         digests = (record_digest(each["id"], each["code"]) for each in records)
         facts = {"rows": rows, "digest": corpus_digest(digests)}
         write_text(path, json.dumps(facts) + "\n")

@@ -89,8 +89,7 @@ def run(
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing
+    from puzzlemark.files import keep_apart, refuse_existing
 
     picture = picture or output.with_suffix(".svg")
     settings = _read_settings(setting or [])

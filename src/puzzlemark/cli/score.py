@@ -61,8 +61,7 @@ def run(
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.drawing import save_scores_picture
     from puzzlemark.embedding.scores import score
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing
+    from puzzlemark.files import keep_apart, refuse_existing
 
     picture = picture or output.with_suffix(".svg")
     keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})

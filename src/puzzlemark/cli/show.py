@@ -55,8 +55,7 @@ def run(
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.drawing import save_marks_page
     from puzzlemark.embedding.showing import show
-    from puzzlemark.files import keep_apart
-    from puzzlemark.pages.files import refuse_existing
+    from puzzlemark.files import keep_apart, refuse_existing
 
     if html is None:
         refuse_ignored(context, ["force"], "without --html nothing is written")

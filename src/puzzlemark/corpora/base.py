@@ -1,22 +1,22 @@
 """A corpus: a dataset that is read as a stream and written back with some code cells edited."""
 
-import hashlib
-import os
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from puzzlemark.corpora.columns import Columns, recognise
+import numpy as np
+
 from puzzlemark.corpora.derived import Derivations, infer
 from puzzlemark.corpora.digest import corpus_digest, record_digest
-from puzzlemark.corpora.formats.base import load_format
-from puzzlemark.corpora.records import Batch, Entry, Record, Rows
-from puzzlemark.corpora.revising import Reviser, Stale, refuse_rows_beyond
+from puzzlemark.corpora.formats.base import Additions, load_format
+from puzzlemark.corpora.records import Batch, Columns, Entry, Record, Rows, recognise
+from puzzlemark.corpora.revising import Changes, Reviser, Stale
 from puzzlemark.corpora.shards import Layout, Shard, find_layout
-from puzzlemark.corpora.writing import refuse_output
+from puzzlemark.corpora.writing import Rewritten, RewrittenShard, refuse_output, write_like
+from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.snippet import Edit, Snippet
+from puzzlemark.files import keep_apart
+from puzzlemark.snippet import Snippet
 from puzzlemark.staging import staged
 
 __all__ = [
@@ -32,29 +32,6 @@ __all__ = [
     "infer",
     "open_corpus",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class RewrittenShard:
-    """One file of the output beside the one it came from."""
-
-    name: str
-    records: int
-    input_sha256: str
-    output_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """What writing a dataset did."""
-
-    records: int
-    shards: tuple[RewrittenShard, ...]
-    recomputed: Mapping[str, int]  # derived column -> cells that changed
-    stale: tuple[Stale, ...]
-    ignored: int  # other files in the input folder, not copied
-    input_digest: str | None = None
-    output_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,33 +82,48 @@ class Corpus:
         """How many records; JSON Lines are read through for it, Parquet is not."""
         return sum(load_format(shard.format).count(shard) for shard in self.shards)
 
-    def digest(self) -> str:
-        """The digest of all ids and codes."""
-        return corpus_digest(record_digest(entry.id, entry.code) for entry in self.entries())
+    def digest(self, engine: Engine | None = None) -> str:
+        """The digest of all ids and codes, in the order of the dataset."""
+        every = self.batches()
+        return corpus_digest(map(_digest, every) if engine is None else engine.map(_digest, every))
 
     def rewrite(
         self,
-        output: Path,
-        changes: Mapping[int, tuple[Edit, ...]],
-        derivations: Derivations,
+        output: Path | str,
+        changes: Changes | None = None,
+        derivations: Derivations | None = None,
         *,
+        rows: Rows | Sequence[int] | None = None,
+        append: "Corpus | Additions | None" = None,
+        engine: Engine | None = None,
         overwrite: bool = False,
         progress: Callable[[int], None] | None = None,
         check: Callable[[Rewritten], None] | None = None,
         digests: bool = False,
     ) -> Rewritten:
-        """Write the dataset to `output` with the edits of each row, derived columns recomputed.
+        """Write the dataset to `output`, whole or not at all; for what is written see `write`.
 
-        `progress` is told how many more records are written. `check` sees the result before
-        the output gets its name; when it raises, nothing is left behind.
+        `check` sees the result before the output gets its name; when it raises, nothing is left
+        behind.
         """
         output = Path(output)
         refuse_output(self.layout, self.path, output)
+        if isinstance(append, Corpus):
+            keep_apart({"--output": output}, {"the added dataset": append.paths})
         with staged(output, overwrite=overwrite) as place:
-            result = self.write(place, changes, derivations, progress=progress)
+            result = self.write(
+                place,
+                changes,
+                derivations,
+                rows=rows,
+                append=append,
+                engine=engine,
+                progress=progress,
+            )
             if digests:
-                written = self._at(place)
-                result = replace(result, input_digest=self.digest(), output_digest=written.digest())
+                written = self._at(place, {shard.name for shard in result.shards})
+                before, after = (each.digest(engine) for each in (self, written))
+                result = replace(result, input_digest=before, output_digest=after)
             if check is not None:
                 check(result)
         return result
@@ -139,18 +131,33 @@ class Corpus:
     def write(
         self,
         place: Path,
-        changes: Mapping[int, tuple[Edit, ...]],
-        derivations: Derivations,
+        changes: Changes | None = None,
+        derivations: Derivations | None = None,
         *,
+        rows: Rows | Sequence[int] | None = None,
+        append: "Corpus | Additions | None" = None,
+        engine: Engine | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Rewritten:
-        """The same, to a place that is free; whoever calls puts it where it belongs."""
-        reviser = Reviser.of(self.columns, changes, derivations)
-        shards = tuple(self._write_shards(place, reviser, progress))
-        _align_times(place)
-        records = sum(shard.records for shard in shards)
-        refuse_rows_beyond(reviser, records, str(self.path))
-        return _summarise(records, shards, reviser, self.layout.ignored)
+        """Write to a place that is free; whoever calls puts it where it belongs.
+
+        All records, or those of `rows` in the order of the dataset; with the edits of `changes`,
+        derived columns recomputed; and after them those of `append`: another corpus, its batches
+        (`other.batches(rows, whole=True)`) or plain records. Each shard is a task of its own,
+        which `engine` may run elsewhere. `progress` is told how many more records are written.
+        """
+        reviser = None
+        if changes is not None:
+            reviser = Reviser.of(self.columns, changes, derivations or {})
+        return write_like(
+            self,
+            place,
+            reviser=reviser,
+            rows=None if rows is None else np.unique(np.asarray(rows, dtype=np.int64)),
+            additions=append.batches(whole=True) if isinstance(append, Corpus) else append,
+            engine=engine,
+            advance=progress,
+        )
 
     def _stream(self, rows: Rows | None, *, whole: bool) -> Iterator[Batch]:
         start = 0
@@ -166,25 +173,11 @@ class Corpus:
             shard, self.columns, self.language, start=start, rows=rows, whole=whole
         )
 
-    def _write_shards(
-        self, place: Path, reviser: Reviser, progress: Callable[[int], None] | None
-    ) -> Iterator[RewrittenShard]:
-        start = 0
-        for shard in self.shards:
-            target = place if self.layout.kind == "file" else place / shard.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            records = 0
-            for some in load_format(shard.format).rewrite(shard, target, reviser, start=start):
-                records += some
-                if progress is not None:
-                    progress(some)
-            yield RewrittenShard(shard.name, records, _sha256(shard.path), _sha256(target))
-            start += records
-
-    def _at(self, place: Path) -> "Corpus":
-        """The same corpus, with its files at another place."""
+    def _at(self, place: Path, names: Set[str]) -> "Corpus":
+        """The same corpus, with some of its files at another place."""
         one = self.layout.kind == "file"
-        shards = (replace(s, path=place if one else place / s.name) for s in self.shards)
+        found = (shard for shard in self.shards if shard.name in names)
+        shards = (replace(s, path=place if one else place / s.name) for s in found)
         return replace(self, layout=replace(self.layout, shards=tuple(shards)))
 
 
@@ -210,21 +203,5 @@ def open_corpus(
     return Corpus(Path(path), layout, columns, language)
 
 
-def _summarise(
-    records: int, shards: tuple[RewrittenShard, ...], reviser: Reviser, ignored: int
-) -> Rewritten:
-    stale = (Stale(column, reason, n) for (column, reason), n in sorted(reviser.stale.items()))
-    recomputed = dict(sorted(reviser.recomputed.items()))
-    return Rewritten(records, shards, recomputed, tuple(stale), ignored)
-
-
-def _align_times(place: Path) -> None:
-    """One modification time for all files and folders: theirs would show how long each one took."""
-    now = time.time_ns()
-    for path in (*place.rglob("*"), place):
-        os.utime(path, ns=(now, now))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _digest(batch: Batch) -> bytes:
+    return b"".join(record_digest(entry.id, entry.code) for entry in batch.entries())

@@ -2,11 +2,10 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import (
     KEPT,
     NOT_COMPUTED,
@@ -16,11 +15,12 @@ from puzzlemark.corpora.derived import (
     Change,
     Derivations,
     TextEdits,
+    computable,
     derive,
 )
 from puzzlemark.corpora.hashes import fitting_hashes, is_certain
 from puzzlemark.corpora.kinds import PLACERS
-from puzzlemark.corpora.records import Record
+from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit
 
@@ -36,6 +36,9 @@ HAS_OLD_CODE = "still contains the old code"
 HAS_OLD_LINE = "still contains a line of the old code"
 
 SHORTEST_LINE = 12  # a shorter line (`x = 1`) says nothing
+
+
+Changes: TypeAlias = Mapping[int, tuple[Edit, ...]]  # row of the whole dataset -> its edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +57,93 @@ class Revision:
     cells: Mapping[str, CellChange]
     stale: Mapping[str, str]  # column -> reason
 
+    def without(self, refused: Iterable[str]) -> "Revision":
+        """The same when the cells of some columns had to stay as they are."""
+        kept = dict.fromkeys(refused, DID_NOT_MATCH)
+        cells = {column: change for column, change in self.cells.items() if column not in kept}
+        return Revision(cells, {**self.stale, **kept})
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of some records that were written; tallies add up."""
+
+    records: int = 0  # of the dataset
+    added: int = 0  # records after them
+    recomputed: Counter[str] = field(default_factory=Counter)  # column -> cells that changed
+    stale: Counter[tuple[str, str]] = field(default_factory=Counter)  # column and reason
+
+    @classmethod
+    def of(cls, records: int, revisions: Iterable[Revision], code: str) -> "Tally":
+        """So many records, some of them revised; `code` names the column of the edits."""
+        recomputed: Counter[str] = Counter()
+        stale: Counter[tuple[str, str]] = Counter()
+        for revision in revisions:
+            recomputed.update(revision.cells.keys() - {code})
+            stale.update(revision.stale.items())
+        return cls(records, 0, recomputed, stale)
+
+    @property
+    def written(self) -> int:
+        """All of them."""
+        return self.records + self.added
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.records + other.records,
+            self.added + other.added,
+            self.recomputed + other.recomputed,
+            self.stale + other.stale,
+        )
+
+
+class _Part(Mapping[int, tuple[Edit, ...]]):
+    """The changes of some rows: a view here, and those changes alone where it is sent to."""
+
+    def __init__(self, whole: Changes, rows: Sequence[int]) -> None:
+        self._whole = whole
+        self._rows = rows
+
+    def __getitem__(self, row: int) -> tuple[Edit, ...]:
+        return self._whole[row]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __reduce__(self) -> tuple[type[dict[int, tuple[Edit, ...]]], tuple[Any]]:
+        return dict, ({row: self._whole[row] for row in self._rows},)
+
 
 @dataclass(frozen=True, slots=True)
 class Reviser:
-    """The edits of a whole dataset by row, with the tally of what they did."""
+    """The edits of a dataset, or of one shard of it, by row of the whole dataset."""
 
     columns: Columns
-    changes: Mapping[int, tuple[Edit, ...]]
+    changes: Changes
     derivations: Derivations
     rows: list[int]  # of the changes, sorted
-    recomputed: Counter[str] = field(default_factory=Counter)
-    stale: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
-    def of(
-        cls, columns: Columns, changes: Mapping[int, tuple[Edit, ...]], derivations: Derivations
-    ) -> "Reviser":
+    def of(cls, columns: Columns, changes: Changes, derivations: Derivations) -> "Reviser":
         """A reviser for these changes; a change without edits is none."""
         rows = sorted(row for row, edits in changes.items() if edits)
         return cls(columns, changes, derivations, rows)
 
+    @property
+    def changing(self) -> frozenset[str]:
+        """The columns that may change, in whichever rows."""
+        return frozenset({self.columns.code, *computable(self.derivations)})
+
     def rows_in(self, start: int, end: int) -> list[int]:
         """The rows to change from `start` up to, not including, `end`."""
         return self.rows[bisect_left(self.rows, start) : bisect_left(self.rows, end)]
+
+    def part(self, rows: Sequence[int]) -> "Reviser":
+        """The same for some of its rows; it can be sent to another process, and is small there."""
+        return replace(self, changes=_Part(self.changes, rows), rows=list(rows))
 
     def revise(self, row: int, record: Record, where: str) -> Revision:
         """What to change in this record."""
@@ -91,13 +158,6 @@ class Reviser:
         except EditMismatch as exc:
             raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
         return self._derive(record, change, where)
-
-    def count(self, revision: Revision, refused: Iterable[str] = ()) -> None:
-        """Tally a revision once written; `refused` are columns whose cells had to stay."""
-        kept = set(refused)
-        stale = {**revision.stale, **dict.fromkeys(kept, DID_NOT_MATCH)}
-        self.stale.update(stale.items())
-        self.recomputed.update(revision.cells.keys() - kept - {self.columns.code})
 
     def _derive(self, record: Record, change: Change, where: str) -> Revision:
         cells: dict[str, CellChange] = {self.columns.code: TextEdits({0: change.edits})}

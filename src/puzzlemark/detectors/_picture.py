@@ -6,8 +6,9 @@ import numpy as np
 
 from puzzlemark.detectors._run import Detected
 from puzzlemark.detectors.base import Suspicion
-from puzzlemark.pages.files import refuse_existing, write_text
+from puzzlemark.files import refuse_existing
 from puzzlemark.pages.histogram import Labels, histogram
+from puzzlemark.staging import write_text
 
 
 def save_suspicion_picture(

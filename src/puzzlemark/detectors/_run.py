@@ -16,7 +16,7 @@ from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Suspicion, load_detector
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
@@ -122,8 +122,7 @@ def check_output(output: Path, cache: Path, corpus: Corpus, clean: Corpus | None
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: suspicion is written as Parquet; end the name in .parquet")
-    if output.is_dir():
-        raise UsageError(f"{output}: is a folder; name a file")
+    refuse_folder(output)
     keep_apart(
         {"--output": output, "--cache": cache},
         {"INPUT": corpus.paths, "--clean": None if clean is None else clean.paths},

@@ -15,6 +15,7 @@ from puzzlemark.corpora.base import Corpus, Entry
 from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import replacing
 from puzzlemark.models.base import ModelError, parse_model_args
 from puzzlemark.models.encoders.base import Encoder, Vectors, open_encoder
 from puzzlemark.progress import Progress, no_progress
@@ -166,10 +167,8 @@ def _encode(entries: list[Entry], encoder: Encoder, path: Path) -> Vectors:
             f"record {entries[broken[0]].id!r}: its vector is not finite; try dtype=float32, "
             "and check that the model completes code"
         )
-    unfinished = path.with_suffix(".partial")
-    with unfinished.open("wb") as file:
+    with replacing(path) as place, place.open("wb") as file:
         np.save(file, vectors)
-    unfinished.replace(path)
     return vectors
 
 

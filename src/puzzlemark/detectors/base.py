@@ -17,6 +17,7 @@ from puzzlemark import plugins
 from puzzlemark.corpora.base import Batch, Corpus, Entry
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet
+from puzzlemark.files import replacing
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet
@@ -165,10 +166,9 @@ def sampled_batches(corpus: Corpus, count: int, seed: int) -> Iterator[Batch]:
 
 
 def _keep(part: Path, result: bytes) -> None:
-    partial_name = part.with_suffix(".partial")
     try:
-        partial_name.write_bytes(result)
-        partial_name.replace(part)
+        with replacing(part) as place:
+            place.write_bytes(result)
     except OSError as exc:
         message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
         raise CorpusError(message) from exc

@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import math
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from puzzlemark.detectors._pieces import (
 from puzzlemark.detectors.base import Suspicion, keep_parts, sampled_batches
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
+from puzzlemark.files import replacing
 from puzzlemark.progress import Progress
 
 
@@ -244,22 +244,19 @@ def _explain(pieces: Sequence[str]) -> str:
 
 
 def _save(model: KneserNey, samples: int, place: Path) -> None:
-    staging = place / "model.partial"
-    shutil.rmtree(staging, ignore_errors=True)
-    model.save(staging)
     about = {
         "samples": samples,
         "ngrams": [len(log_p) for log_p in model.log_p],
         "discounts": model.discounts,
     }
-    (staging / "about.json").write_text(json.dumps(about))
-    staging.rename(place / "model")
+    with replacing(place / "model") as folder:
+        model.save(folder)
+        (folder / "about.json").write_text(json.dumps(about))
 
 
 def _write(path: Path, content: bytes) -> None:
-    staging = path.with_suffix(".partial")
-    staging.write_bytes(content)
-    staging.replace(path)
+    with replacing(path) as place:
+        place.write_bytes(content)
 
 
 PLUGIN = KillBadCode

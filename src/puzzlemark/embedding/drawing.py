@@ -4,9 +4,10 @@ from pathlib import Path
 
 from puzzlemark.embedding.scores import Scored
 from puzzlemark.embedding.showing import Showing
-from puzzlemark.pages.files import refuse_existing, write_text
+from puzzlemark.files import refuse_existing
 from puzzlemark.pages.histogram import suitability_picture
 from puzzlemark.pages.marks import Count, Fact, marks_page
+from puzzlemark.staging import write_text
 
 
 def save_marks_page(showing: Showing, page: Path | str, *, overwrite: bool = False) -> None:

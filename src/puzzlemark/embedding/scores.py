@@ -23,7 +23,7 @@ from puzzlemark.embedding.survey import (
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.table import DEFAULT, FEATURES, FeatureTable
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
@@ -102,8 +102,7 @@ def check_output(output: Path) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: scores are written as Parquet; end the name in .parquet")
-    if output.is_dir():
-        raise UsageError(f"{output}: is a folder; name a file")
+    refuse_folder(output)
 
 
 def write_scores(

@@ -9,7 +9,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import cast
@@ -47,8 +47,8 @@ class Processes:
             lost = [batch for batch, future in waiting if not _has_result(future)]
             raise PuzzleMarkError(_explain(function, lost)) from exc
         finally:
-            for _, future in waiting:
-                future.cancel()
+            # what runs still may write files: nobody clears up after it before it has ended
+            wait([future for _, future in waiting if not future.cancel()])
 
     def close(self) -> None:
         """End the workers."""

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.corpora.writing import refuse_new_file, write_records
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
-from puzzlemark.harvesting.functions import Collected, Origin, Record, Wanted, collect_all
+from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Record, Wanted, collect_all
 from puzzlemark.harvesting.sources import SKIPPED_FOLDERS, Choice, Source
-from puzzlemark.harvesting.writing import check_output, write_records
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress
 
@@ -93,7 +93,7 @@ def harvest_to(
 ) -> Harvested:
     """Harvest into a dataset: .jsonl, .jsonl.gz or .parquet, by the name of `output`."""
     output = Path(output)
-    check_output(output)
+    refuse_new_file(output)
     keep_apart({"--output": output}, {"FOLDER_OR_ZIP": source})
     tally = Harvested(str(source), language, str(output))
     records = harvest(
@@ -107,7 +107,8 @@ def harvest_to(
         tally=tally,
         progress=progress,
     )
-    write_records(_at_least_one(records, tally), output, overwrite=overwrite)
+    fields = {name: list[str] if name.endswith("_tokens") else str for name in FIELDS}
+    write_records(_at_least_one(records, tally), output, fields=fields, overwrite=overwrite)
     return tally
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError
-from puzzlemark.pages.files import write_text
 from puzzlemark.quality.scoring import Activation
+from puzzlemark.staging import write_text
 
 FORMAT = "puzzlemark quality"
 VERSION = 1

@@ -2,18 +2,16 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from puzzlemark.corpora.base import Corpus, Shard
+from puzzlemark.corpora.base import Corpus
 from puzzlemark.corpora.formats.base import load_format
-from puzzlemark.corpora.lines import write_blocks
-from puzzlemark.corpora.records import Rows, choose_rows
+from puzzlemark.corpora.records import Rows
 from puzzlemark.corpora.writing import refuse_output
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
@@ -129,9 +127,6 @@ def _refuse(corpus: Corpus, train: Path, test: Path) -> None:
     keep_apart({"--train": train, "--test": test}, {"INPUT": corpus.paths})
     for path in (train, test):
         refuse_output(corpus.layout, corpus.path, path)
-    for shard in corpus.shards:
-        if shard.format not in WRITERS:
-            raise UsageError(f"{shard.name}: {shard.format} datasets cannot be split")
 
 
 def _survey(corpus: Corpus, column: str, report: Progress) -> tuple[list[str], Rows]:
@@ -152,64 +147,10 @@ def _survey(corpus: Corpus, column: str, report: Progress) -> tuple[list[str], R
 
 def _write(corpus: Corpus, rows: Rows, place: Path, report: Progress) -> None:
     done = 0
-    for some in WRITERS[corpus.shards[0].format](corpus, rows, place):
-        done += some
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
         report(f"writing {place.name}", done, len(rows))
 
-
-def _write_lines(corpus: Corpus, rows: Rows, place: Path) -> Iterator[int]:
-    """JSON Lines: the bytes of each line."""
-    for name, batches in groupby(corpus.batches(rows), key=lambda batch: batch.shard):
-        with write_blocks(_target(corpus, name, place)) as out:
-            for batch in batches:
-                out.write(batch.payload + b"\n")
-                yield len(batch.rows)
-
-
-def _write_groups(corpus: Corpus, rows: Rows, place: Path) -> Iterator[int]:
-    """Parquet: the same schema and settings, row group after row group."""
-    start = 0
-    for shard in corpus.shards:
-        size = load_format(shard.format).count(shard)
-        local = choose_rows(rows, start, size)
-        start += size
-        if len(local):
-            yield from _write_shard(shard, local, _target(corpus, shard.name, place))
-
-
-def _write_shard(shard: Shard, rows: Rows, target: Path) -> Iterator[int]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from puzzlemark.corpora.parquet_settings import writer_options
-
-    row = 0
-    with pq.ParquetFile(shard.path) as file:
-        options = writer_options(shard.path, file, frozenset())
-        with pq.ParquetWriter(target, file.schema_arrow, **options) as writer:
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                chosen = choose_rows(rows, row, size)
-                row += size
-                if len(chosen):
-                    mask = np.zeros(size, dtype=bool)
-                    mask[chosen] = True
-                    try:
-                        table = file.read_row_group(group, use_threads=False)
-                    except pa.ArrowException as exc:
-                        raise CorpusError(f"{shard.path}: damaged Parquet; fetch it again") from exc
-                    table = table.filter(pa.array(mask))
-                    writer.write_table(table, row_group_size=table.num_rows)
-                    yield len(chosen)
-
-
-def _target(corpus: Corpus, name: str, place: Path) -> Path:
-    target = place if corpus.layout.kind == "file" else place / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
-
-
-WRITERS: dict[str, Callable[[Corpus, Rows, Path], Iterator[int]]] = {
-    "jsonl": _write_lines,
-    "parquet": _write_groups,
-}
+    corpus.write(place, rows=rows, progress=advance)

@@ -11,7 +11,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from puzzlemark.errors import PuzzleMarkError
-from puzzlemark.files import lock_file
+from puzzlemark.files import lock_file, replacing
 
 FOLDER = "checkpoint"
 NAME = re.compile(r"step-(\d+)")
@@ -87,17 +87,13 @@ def write_checkpoint(
 
     folder = output / FOLDER
     path = folder / f"step-{len(course.steps):08}"
-    partial = path.with_suffix(".partial")
+    text = json.dumps({"identity": identity, "course": asdict(course)})
     try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        torch.save(dict(tensors), partial / TENSORS)
-        text = json.dumps({"identity": identity, "course": asdict(course)})
-        (partial / PROGRESS).write_text(text)
-        shutil.rmtree(path, ignore_errors=True)
-        partial.rename(path)
+        with replacing(path) as place:
+            place.mkdir(parents=True)
+            torch.save(dict(tensors), place / TENSORS)
+            (place / PROGRESS).write_text(text)
     except (OSError, RuntimeError) as exc:  # torch says RuntimeError when the disk is full
-        shutil.rmtree(partial, ignore_errors=True)
         reason = (str(exc).splitlines() or [type(exc).__name__])[0]
         raise TrainingError(
             f"{folder}: no checkpoint could be written: {reason}; free some space and run the "

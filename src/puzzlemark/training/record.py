@@ -16,8 +16,8 @@ from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.pages.curve import curve
-from puzzlemark.pages.files import write_text
 from puzzlemark.provenance import versions
+from puzzlemark.staging import write_text
 from puzzlemark.training import record
 from puzzlemark.training.checkpoints import FOLDER, Course, Step, TrainingError
 from puzzlemark.training.documents import Reading

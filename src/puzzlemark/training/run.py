@@ -12,8 +12,8 @@ from typing import Any
 
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.models._weights import digest, name_of
-from puzzlemark.pages.files import write_text
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.staging import write_text
 from puzzlemark.training import record
 from puzzlemark.training.checkpoints import (
     Course,

@@ -14,9 +14,8 @@ from typing import Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
-from puzzlemark.errors import UsageError
-from puzzlemark.files import keep_apart
-from puzzlemark.pages.files import write_text
+from puzzlemark.files import keep_apart, refuse_existing
+from puzzlemark.staging import write_text
 from puzzlemark.verification.checking import LARGEST_FILE, ProbesError, check_probes
 from puzzlemark.watermarks._design import Arm, Design, Probe
 from puzzlemark.watermarks.base import designs
@@ -113,8 +112,7 @@ def save_probes(
     the place of the dataset or its manifest.
     """
     keep_apart({"--output": path}, sources or {})
-    if path.exists() and not overwrite:
-        raise UsageError(f"{path}: exists already; pass --force to replace it")
+    refuse_existing(path, overwrite=overwrite)
     write_text(path, probes.to_bytes().decode(), private=True)
 
 

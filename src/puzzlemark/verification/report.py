@@ -9,10 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.files import keep_apart
+from puzzlemark.files import keep_apart, refuse_existing
 from puzzlemark.models.base import Answer, Failure
 from puzzlemark.pages.excerpts import Highlight, Role, abridge, excerpt, legible
-from puzzlemark.pages.files import refuse_existing, write_text
 from puzzlemark.pages.intervals import Interval
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.report import (
@@ -28,6 +27,7 @@ from puzzlemark.pages.report import (
     Test,
     report_page,
 )
+from puzzlemark.staging import write_text
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.verification.run import FILES, Run, load_run
 from puzzlemark.verification.tests.base import Finding, Outcome, StatisticalTest, by_finding

@@ -18,9 +18,9 @@ from puzzlemark.embedding.secret import Secret, find_secret
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
-from puzzlemark.pages.files import write_text
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
+from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
 from puzzlemark.verification.checking import near_duplicates
 from puzzlemark.verification.making import watermark_key

@@ -5,10 +5,10 @@ import json
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import CellChange, TextEdits
-from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
-from puzzlemark.corpora.revising import Reviser
+from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
+from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Columns, Record, Rows, choose_rows
+from puzzlemark.corpora.revising import Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import apply_edits
@@ -57,28 +57,52 @@ def split(batch: Batch) -> list[bytes]:
     return [json.dumps([record]).encode() for record in json.loads(batch.payload)]
 
 
-def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
-    """Write the file again with the cells that the reviser changes."""
-    row = start
-    with target.open("w", encoding="utf-8", newline="") as stream:
-        writer = None
-        for some in _pieces(shard):
-            if writer is None:
-                writer = csv.DictWriter(stream, list(some[0]))
-                writer.writeheader()
-            for changed in reviser.rows_in(row, row + len(some)):
-                some[changed - row] = _revise(some[changed - row], changed, reviser, shard)
-            writer.writerows(some)
+def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
+    """Write the chosen records with the cells that change; then add others."""
+    row, names = job.start, list(head(job.shard) or {})
+    with job.target.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, names)
+        writer.writeheader()
+        for some in _pieces(job.shard):
+            revisions = []
+            if job.reviser is not None:
+                for changed in job.reviser.rows_in(row, row + len(some)):
+                    revision = job.reviser.revise(changed, some[changed - row], job.shard.name)
+                    some[changed - row] = _revised(some[changed - row], revision)
+                    revisions.append(revision)
+            kept = choose_rows(job.rows, row, len(some)).tolist()
+            writer.writerows(some[at] for at in kept)
             row += len(some)
-            yield len(some)
+            yield Tally.of(len(kept), revisions, job.columns.code)
+        yield from _add(writer, additions, job.columns.code)
 
 
-def _revise(record: dict[str, str], row: int, reviser: Reviser, shard: Shard) -> dict[str, str]:
-    revision = reviser.revise(row, record, f"{shard.name}: row {row}")
-    reviser.count(revision)
-    return record | {
-        name: _changed(record[name], change) for name, change in revision.cells.items()
-    }
+def create(target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
+    """Write a new file; its columns are those of the fields."""
+    if fields is None:
+        raise CorpusError(f"{target}: a CSV file needs to be told its columns")
+    with target.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(fields))
+        writer.writeheader()
+        yield from _add(writer, additions, None)
+
+
+def _add(writer: "csv.DictWriter[str]", additions: Additions, code: str | None) -> Iterator[Tally]:
+    number = 0
+    for each in additions:
+        records = each.records() if isinstance(each, Batch) else [each]
+        require_code(records, code, number)
+        for at, record in enumerate(records, number):
+            if unknown := sorted(set(record) - set(writer.fieldnames)):
+                raise CorpusError(f"added record {at}: no column {unknown[0]!r} in this file")
+        writer.writerows(records)
+        number += len(records)
+        yield Tally(added=len(records))
+
+
+def _revised(record: dict[str, str], revision: Revision) -> dict[str, str]:
+    changed = {name: _changed(record[name], change) for name, change in revision.cells.items()}
+    return record | changed
 
 
 def _changed(cell: str, change: CellChange) -> str:

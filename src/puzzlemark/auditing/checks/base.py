@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, Derivations, Shard
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import computable
-from puzzlemark.corpora.records import Record
+from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.snippet import Edit
 from puzzlemark.statistics.exact import fisher
 

@@ -80,7 +80,7 @@ def say(text: str) -> None:
 
 def write_page(path: Path, text: str) -> None:
     """Write the page, and say where it is."""
-    from puzzlemark.pages.files import write_text
+    from puzzlemark.staging import write_text
 
     write_text(path, text)
     output_console().print(f"page      {path}", markup=False)

@@ -1,14 +1,45 @@
 """What a dataset format offers."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from types import GenericAlias
+from typing import Protocol, TypeAlias
 
 from puzzlemark import plugins
-from puzzlemark.corpora.columns import Columns
-from puzzlemark.corpora.records import Batch, Record, Rows
-from puzzlemark.corpora.revising import Reviser
+from puzzlemark.corpora.records import Batch, Columns, Record, Rows
+from puzzlemark.corpora.revising import Reviser, Tally
 from puzzlemark.corpora.shards import Shard
+from puzzlemark.errors import CorpusError
+
+# Records to add: plain ones, or batches of another dataset with all of their columns.
+Additions: TypeAlias = Iterable[Record | Batch]
+# The columns of new records, for formats that declare them: {"id": str, "code_tokens": list[str]}.
+Fields: TypeAlias = Mapping[str, type | GenericAlias]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One shard to write again: which of its rows, and with which changes.
+
+    All of it can be pickled, so that a shard can be written in another process or elsewhere. Rows
+    are those of the whole dataset; the shard's first record is row `start`.
+    """
+
+    shard: Shard
+    target: Path
+    columns: Columns
+    start: int = 0
+    rows: Rows | None = None  # sorted; None: all
+    reviser: Reviser | None = None  # None: no column changes
+
+    def split(self) -> "list[Job]":
+        """A shard is written by one worker; see `puzzlemark.engines.base.Divisible`."""
+        return [self]
+
+    def describe(self) -> str:
+        """The name of the shard, for an error."""
+        return self.shard.name
 
 
 class Format(Protocol):
@@ -49,8 +80,15 @@ class Format(Protocol):
         """The payload of each record of a batch by itself, to find one that ends a worker."""
         ...
 
-    def rewrite(self, shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
-        """Write the shard to `target` with the revised cells; yield record counts on the way."""
+    def write(self, job: Job, additions: Additions = ()) -> Iterator[Tally]:
+        """Write the shard to the job's target, then the additions; tell the tally on the way.
+
+        Settings, schema and spelling stay those of the shard. Runs in worker processes.
+        """
+        ...
+
+    def create(self, target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
+        """Write a file that is like no other; `fields` are its columns, or the records tell."""
         ...
 
 
@@ -58,3 +96,13 @@ def load_format(name: str) -> Format:
     """The format with this name."""
     found: Format = plugins.find("corpora.formats", name)
     return found
+
+
+def require_code(records: Sequence[Record], code: str | None, number: int) -> None:
+    """Raise for a record to be added that lacks the code column; `number` is that of the first."""
+    for at, record in enumerate(records, number):
+        if code is not None and code not in record:
+            raise CorpusError(
+                f"added record {at}: no column {code!r} (it has {', '.join(record)}); name its "
+                "code as the dataset does"
+            )

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 import orjson
 
-from puzzlemark.corpora.columns import Columns
 from puzzlemark.corpora.derived import NewValue, TextEdits
+from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.kinds import Value
-from puzzlemark.corpora.lines import read_blocks, write_blocks
-from puzzlemark.corpora.literals import (
+from puzzlemark.corpora.lines import (
+    Sink,
     Span,
     Spelling,
     edit_literal,
     find_members,
     find_strings,
     is_plain,
+    read_blocks,
+    write_blocks,
 )
-from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Record, Rows, choose_rows
-from puzzlemark.corpora.revising import Reviser, Revision
+from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Columns, Record, Rows, choose_rows
+from puzzlemark.corpora.revising import Reviser, Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
 
@@ -96,27 +98,83 @@ def split(batch: Batch) -> list[bytes]:
     return batch.payload.split(b"\n")
 
 
-def rewrite(shard: Shard, target: Path, reviser: Reviser, *, start: int) -> Iterator[int]:
-    """Copy the shard block by block, editing the lines that change."""
-    row, first_line = start, 1
-    habits: Spelling | None = None
-    with write_blocks(target) as out:
-        for block in read_blocks(shard.path):
+def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
+    """Copy the shard block by block, editing the lines that change; then add lines."""
+    row, first_line, is_ended = job.start, 1, True
+    spelling: Spelling | None = None
+    with write_blocks(job.target) as out:
+        for block in read_blocks(job.shard.path):
+            if job.rows is not None and (not len(job.rows) or row > job.rows[-1]):
+                break
             lines = block.split(b"\n")
             places = [at for at, line in enumerate(lines) if not _is_blank(line)]
-            habits = habits or Spelling().learn(block)
-            wanted = reviser.rows_in(row, row + len(places))
-            for changed in wanted:
-                at = places[changed - row]
-                where = f"{shard.name}:{first_line + at}"
-                lines[at] = _revise_line(lines[at], changed, reviser, habits, where)
-            out.write(b"\n".join(lines) if wanted else block)
+            kept = choose_rows(job.rows, row, len(places)).tolist()
+            revisions: list[Revision] = []
+            if job.reviser is not None:
+                spelling = spelling or Spelling().learn(block)
+                for changed in job.reviser.rows_in(row, row + len(places)):
+                    at = places[changed - row]
+                    where = f"{job.shard.name}:{first_line + at}"
+                    lines[at], done = _revise_line(lines[at], changed, job.reviser, spelling, where)
+                    revisions.append(done)
+            if job.rows is not None:
+                block = b"".join([lines[places[at]] + b"\n" for at in kept])
+            elif revisions:
+                block = b"\n".join(lines)
+            out.write(block)
+            yield Tally.of(len(kept), revisions, job.columns.code)
             row += len(places)
             first_line += len(lines) - 1
-            yield len(places)
+            is_ended = block.endswith(b"\n") if block else is_ended
+        yield from _add(out, additions, job.columns.code, is_ended=is_ended)
 
 
-def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, where: str) -> bytes:
+def create(
+    target: Path,
+    additions: Additions,
+    fields: Fields | None,  # noqa: ARG001 - a line names its columns
+) -> Iterator[Tally]:
+    """Write each record as a line."""
+    with write_blocks(target) as out:
+        yield from _add(out, additions)
+
+
+def _add(
+    out: Sink, additions: Additions, code: str | None = None, *, is_ended: bool = True
+) -> Iterator[Tally]:
+    """Lines of another dataset keep their bytes, other records are spelled as JSON."""
+    number = 0
+    for each in additions:
+        if isinstance(each, Batch) and each.format == "jsonl" and code in (None, each.columns.code):
+            lines, count = each.payload.removeprefix(_BOM) + b"\n", len(each.rows)
+        else:
+            records = each.records() if isinstance(each, Batch) else [each]
+            require_code(records, code, number)
+            spelled = [_spell_record(record, number + at) for at, record in enumerate(records)]
+            lines, count = b"".join([line + b"\n" for line in spelled]), len(records)
+        out.write(lines if is_ended else b"\n" + lines)
+        is_ended = True
+        number += count
+        yield Tally(added=count)
+
+
+def _spell_record(record: Record, number: int) -> bytes:
+    try:
+        return orjson.dumps(dict(record))
+    except TypeError:
+        pass  # long integers and lone surrogates, which JSON can spell, or what it cannot
+    try:
+        return json.dumps(dict(record), separators=(",", ":")).encode()
+    except (TypeError, ValueError) as exc:
+        raise CorpusError(
+            f"added record {number}: cannot be written as JSON ({exc}); convert its cells, or "
+            "leave them out"
+        ) from exc
+
+
+def _revise_line(
+    line: bytes, row: int, reviser: Reviser, habits: Spelling, where: str
+) -> tuple[bytes, Revision]:
     shard, _, number = where.rpartition(":")
     record = _decode_line(line, shard, int(number))
     if reviser.columns.code not in record:
@@ -131,8 +189,7 @@ def _revise_line(line: bytes, row: int, reviser: Reviser, habits: Spelling, wher
             refused.append(column)
         else:
             patches += spans
-    reviser.count(revision, refused)
-    return _patch(line, patches)
+    return _patch(line, patches), revision.without(refused)
 
 
 def _is_plain(revision: Revision) -> bool:
