@@ -25,7 +25,6 @@ from puzzlemark.languages.base import Convention, every_language
 from puzzlemark.syntax.naming import concatenate
 from puzzlemark.syntax.rewritings.base import load
 from puzzlemark.watermarks._design import HIT, Probe
-from puzzlemark.watermarks._hits import REWRITINGS
 
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 LONGEST_STATEMENT = 1000  # characters
@@ -153,7 +152,7 @@ def _shared(one: str, other: str) -> int:
 
 def _triggers(form: str) -> Iterator[str]:
     """The rewritings that may be the trigger of this target: all others of its language."""
-    for name in plugins.names(REWRITINGS):
+    for name in plugins.names("syntax.rewritings"):
         if name != form and load(name).LANGUAGE == load(form).LANGUAGE:
             yield name
 
