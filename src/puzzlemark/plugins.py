@@ -111,7 +111,17 @@ def load(package: str, name: str) -> ModuleType:
 def find(package: str, name: str) -> Any:
     """The plug-in: the module's `PLUGIN`, or the module itself where it is made of functions."""
     module, shape = load(package, name), shape_of(package)
-    return module if shape is None or shape.offers == "module" else module.PLUGIN
+    return module if shape is None else _offered(package, shape, module)
+
+
+def _offered(package: str, shape: Shape, module: ModuleType) -> Any:
+    """A module may be of two kinds: the scopes of a language can stand beside its tables."""
+    plugin = getattr(module, "PLUGIN", None)
+    if shape.offers != "module":
+        return plugin
+    wanted = _members(_resolve(package, shape.type))
+    is_of_this_kind = plugin is not None and not wanted - _members(plugin)
+    return plugin if is_of_this_kind or not wanted & _members(module) else module
 
 
 def every(package: str) -> Iterator[tuple[str, Any]]:
@@ -131,7 +141,7 @@ def why_misshapen(package: str, name: str, module: object) -> str | None:
     if shape is None:
         return None
     wanted = _resolve(package, shape.type)
-    plugin = module if shape.offers == "module" else getattr(module, "PLUGIN", None)
+    plugin = _offered(package, shape, module)
     if plugin is None:
         return f"its module has no PLUGIN, which must be {shape.about}"
     if shape.offers == "object" and not isinstance(plugin, wanted):

@@ -1,4 +1,4 @@
-"""The language of `small_go.py`, installed as a package of somebody else."""
+"""The language of the example package, installed as one of somebody else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +10,10 @@ from puzzlemark.languages import base
 
 ENTRY_POINTS = """\
 [puzzlemark.languages]
-small_go = tests.languages.small_go
+small_go = examples.plugins.src.puzzlemark_example.small_go
 
 [puzzlemark.syntax.resolvers]
-small_go = tests.languages.small_go
+small_go = examples.plugins.src.puzzlemark_example.small_go
 """
 
 

@@ -17,7 +17,6 @@ from puzzlemark.provenance import versions
 from puzzlemark.syntax.checking import find_gaps
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree
-from tests.languages.small_go import PLUGIN
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -78,11 +77,11 @@ def parse(code: str) -> Tree:
 
 def test_it_is_found_by_its_name_and_aliases() -> None:
     assert "small_go" in plugins.names("languages")
-    assert find("Golang") == PLUGIN
+    assert find("Golang") == plugins.find("languages", "small_go")
 
 
 def test_no_table_is_missing() -> None:
-    assert find_gaps(PLUGIN) == []
+    assert find_gaps(plugins.find("languages", "small_go")) == []
 
 
 def test_files_say_which_grammar_read_the_code() -> None:

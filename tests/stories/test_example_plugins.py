@@ -11,6 +11,16 @@ import pytest
 from tests.installing import install_project, run_with
 
 PROJECT = Path(__file__).parents[2] / "examples" / "plugins"
+GO = """\
+// total{n} adds up.
+func total{n}(prices []int, rate int) int {{
+	count := {n}
+	for _, price := range prices {{
+		count += price * rate
+	}}
+	return count
+}}
+"""
 SCRIPT = """
 import sys
 from contextlib import closing
@@ -62,6 +72,8 @@ def test_the_list_names_each_with_its_package(place: Path) -> None:
         ("corpora.formats", "csv"),
         ("engines", "threads"),
         ("carriers.projections", "weighted"),
+        ("verification.tests", "unanimous"),
+        ("languages", "small_go"),
     ):
         assert listed[package][name].endswith("(the package puzzlemark-example 1.0)")
     assert listed["marks"]["SHORT"]["settings"] == {"lines": 20}
@@ -90,12 +102,32 @@ def test_a_watermark_goes_the_whole_way_in_any_format(place: Path, dataset: str)
     verdict = json.loads(run(place, f"verify {words} -o {ending}-run --json"))
     assert verdict["verdict"]["word"] == "not detected"
     assert verdict["model"] == {"kind": "parrot", "word": "None", "times": 2}
+    assert verdict["verdict"]["test"] == "unanimous"
+    assert verdict["probes"]["strategy"] == "short_only"
+    run(place, f"report {ending}-run -o {ending}.html")
+    assert "test of unanimity" in (place / f"{ending}.html").read_text()
     told = run(
         place,
         f"detect {marked} -m long_names:longest=20 -o {ending}.parquet --truth {manifest} --json",
     )
     assert json.loads(told)["records"] == 300
     assert pq.read_table(place / f"{ending}.parquet").num_rows == 300
+
+
+def test_a_language_goes_the_whole_way(place: Path) -> None:
+    (place / "tree").mkdir()
+    (place / "tree" / "sums.go").write_text(
+        "package sums\n\n" + "\n".join(GO.format(n=n) for n in range(30))
+    )
+    run(place, "harvest tree --language go -o go.jsonl")
+    told = "--watermark universal --policy paper --tau 0 --max-rate 1 --secret-file secret --json"
+    summary = json.loads(run(place, f"embed go.jsonl -o go-marked.jsonl {told}"))
+    assert (summary["records"], summary["marked"]) == (30, 30)
+    given = f"--manifest {summary['manifest']}"
+    shown = json.loads(run(place, f"show go-marked.jsonl {given} --limit 1 --json"))
+    assert [part["text"] for part in shown["marks"][0]["parts"]] == ["prices", "rate", "pricesRate"]
+    run(place, f"revert go-marked.jsonl {given} -o go-back.jsonl")
+    assert (place / "go-back.jsonl").read_bytes() == (place / "go.jsonl").read_bytes()
 
 
 def test_the_experiments_take_its_watermark_and_its_detector(place: Path) -> None:

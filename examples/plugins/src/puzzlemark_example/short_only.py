@@ -1,12 +1,13 @@
-"""A watermark: the universal mark, in short snippets only."""
+"""A watermark: the universal mark, in short snippets only, judged by a test of its own."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks.base import (
+    Decision,
     Defaults,
     Design,
     Mark,
@@ -19,6 +20,13 @@ from puzzlemark.watermarks.base import (
 from puzzlemark.watermarks.universal import Universal
 
 TOO_LONG = Refusal("more lines than the watermark takes")
+# the arms and words of the universal mark; `unanimous` decides, McNemar's test stands beside it
+DESIGN = replace(
+    Universal.design,
+    name="short_only",
+    tests=("unanimous", "mcnemar"),
+    decisions={"default": Decision("unanimous", ("control",))},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ class ShortOnly:
 
     lines: int = 20
     name: ClassVar[str] = "short_only"
-    design: ClassVar[Design] = Universal.design
+    design: ClassVar[Design] = DESIGN
     defaults: ClassVar[Defaults] = Defaults(tau=0.0)
     fewest_variables: ClassVar[int] = Universal.fewest_variables
 

@@ -116,8 +116,7 @@ def resolve(tree: Tree, node: Node) -> Function:
 
 def _name_of(tree: Tree, function: Node) -> str:
     name = function.child_by_field_name("name")
-    assert name is not None, "a function of Go always has a name"
-    return tree.text(name)
+    return tree.text(name) if name is not None else ""
 
 
 def _declared(root: Node | None, scope: Node) -> Iterator[tuple[Node, Node]]:
