@@ -62,7 +62,8 @@ def test_rule_2_counts_only_variables_after_the_suffix() -> None:
 def test_rule_3_a_natural_target_is_left_unchanged() -> None:
     code = "def f(key, s):\n    b_c = key_s = s\n    return b_c + b_c\n"
     mark, after = marked(code, "P1")
-    assert mark == Mark((Part("prefix", "key"), Part("suffix", "s"), Part("target", "key_s")))
+    parts = (Part("prefix", "key"), Part("suffix", "s"), Part("target", "key_s"))
+    assert mark == Mark(parts, function=0)
     assert after == code
 
 
