@@ -21,7 +21,6 @@ def test_these_packages_take_plug_ins() -> None:
         "corpora.formats",
         "detectors",
         "engines",
-        "harvesting.idioms",
         "languages",
         "models",
         "models.encoders",
@@ -29,6 +28,7 @@ def test_these_packages_take_plug_ins() -> None:
         "syntax.resolvers",
         "syntax.rewritings",
         "training.recipes",
+        "verification.tests",
         "watermarks",
     } <= set(plugins.packages())
     assert "cli" not in plugins.packages()  # a command is no variant of anything

@@ -41,8 +41,14 @@ def bind_key(watermark: Watermark, secret: Secret) -> tuple[Watermark, str | Non
     """A watermark with its key, if it takes one, and the key's fingerprint for the manifest."""
     if not isinstance(watermark, Keyed):
         return watermark, None
-    key = secret.derive(f"watermark:{watermark.name}")
-    return watermark.with_key(key), Secret(key).fingerprint
+    key, fingerprint = watermark_key(secret, watermark.name)
+    return watermark.with_key(key), fingerprint
+
+
+def watermark_key(secret: Secret, scheme: str) -> tuple[bytes, str]:
+    """The key of a watermark, and its fingerprint, which may be written."""
+    key = secret.derive(f"watermark:{scheme}")
+    return key, Secret(key).fingerprint
 
 
 def default_path() -> Path:

@@ -19,7 +19,7 @@ import numpy as np
 
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.embedding.manifest import Carrier, Manifest, load_manifest
-from puzzlemark.embedding.secret import Secret, find_secret
+from puzzlemark.embedding.secret import Secret, bind_key, find_secret
 from puzzlemark.embedding.showing import read_entries, which_side
 from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.languages.base import find, parsing_packages
@@ -138,26 +138,20 @@ def _secret(
     return secret
 
 
-def watermark_key(secret: Secret, scheme: str) -> tuple[bytes, KeyOf]:
-    """The key of a watermark, and what may be written of it."""
-    key = secret.derive(f"watermark:{scheme}")
-    return key, KeyOf(watermark=scheme, fingerprint=Secret(key).fingerprint)
-
-
 def _with_key(
     watermark: Watermark, loaded: Manifest, manifest: Path | str, secret: Secret | None
 ) -> tuple[Watermark, KeyOf | None]:
     """The watermark with its key, if it has one, and what the file of probes says of the key."""
-    if not isinstance(watermark, Keyed) or secret is None:
+    with_key, fingerprint = bind_key(watermark, secret) if secret else (watermark, None)
+    if fingerprint is None:
         return watermark, None
-    key, written = watermark_key(secret, watermark.name)
     made_with = loaded.header.key_fingerprint  # earlier manifests do not say
-    if made_with not in (None, written.fingerprint):
+    if made_with not in (None, fingerprint):
         raise SecretError(
             f"{manifest}: its marks were made with another key; pass the file of the secret that "
             "they were made with (--secret-file)"
         )
-    return watermark.with_key(key), written
+    return with_key, KeyOf(watermark=watermark.name, fingerprint=fingerprint)
 
 
 def _outcomes(

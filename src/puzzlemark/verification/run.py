@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.embedding.secret import Secret, find_secret
+from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
@@ -23,7 +23,6 @@ from puzzlemark.provenance import versions
 from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
 from puzzlemark.verification.checking import near_duplicates
-from puzzlemark.verification.making import watermark_key
 from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
 from puzzlemark.verification.terms import Terms, read_terms
 from puzzlemark.verification.tests.base import Outcome, load_test
@@ -172,8 +171,9 @@ def key_of(
             "a test needs the key of the watermark, and the probes name none; make them again with "
             "`puzzlemark probe`"
         )
-    key, made = watermark_key(secret or find_secret(secret_file, make=False), known.watermark)
-    if made != known:
+    secret = secret or find_secret(secret_file, make=False)
+    key, fingerprint = watermark_key(secret, known.watermark)
+    if fingerprint != known.fingerprint:
         raise SecretError(
             "the probes were made with another secret; pass the file of that one (--secret-file)"
         )

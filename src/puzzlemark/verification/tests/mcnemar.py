@@ -1,4 +1,4 @@
-"""The exact McNemar test: of the pairs in which one arm hit alone, how many did the armed one?"""
+"""The exact McNemar test: how many of the pairs in which one arm hit alone the armed one has."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
