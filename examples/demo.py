@@ -17,7 +17,7 @@ import orjson
 import puzzlemark as pm
 from examples.story import CORPUS, FOLDER, console, harvest, say, step
 from puzzlemark.cli.base import progress
-from puzzlemark.features.table import FEATURES
+from puzzlemark.features.measure import FEATURES
 from puzzlemark.models.fetching.run import fetch
 from puzzlemark.training.loop import Moment
 from puzzlemark.training.run import train

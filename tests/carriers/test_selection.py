@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from puzzlemark import plugins
 from puzzlemark.carriers.selection import select
 from puzzlemark.errors import UsageError
-from puzzlemark.features.table import DEFAULT, FEATURES, FeatureTable
+from puzzlemark.features.measure import DEFAULT, FEATURES, FeatureTable
 from tests.carriers.slow import slow_quantile, slow_scores
 
 PROJECTIONS = plugins.names("carriers.projections")

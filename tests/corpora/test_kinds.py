@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from puzzlemark.corpora.hashes import HASHES
 from puzzlemark.corpora.kinds import (
+    HASHES,
     VALUES,
     Placements,
     place_copy,

@@ -12,8 +12,14 @@ from scipy.stats import binom, fisher_exact, norm
 
 import puzzlemark as pm
 from puzzlemark.corpora.base import open_corpus
-from puzzlemark.detectors._concat_audit import audit, exact_order_z, exact_z
-from puzzlemark.detectors._concat_joins import Join, Tally, find_joins
+from puzzlemark.detectors._concat_audit import (
+    Join,
+    Tally,
+    audit,
+    exact_order_z,
+    exact_z,
+    find_joins,
+)
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.detectors.concat import Concat
 from puzzlemark.engines.serial import Serial

@@ -12,7 +12,7 @@ import puzzlemark as pm
 from puzzlemark.carriers.selection import select
 from puzzlemark.embedding.scores import METADATA, score
 from puzzlemark.errors import UsageError
-from puzzlemark.features.table import FEATURES, FeatureTable
+from puzzlemark.features.measure import FEATURES, FeatureTable
 from puzzlemark.snippet import Snippet
 
 ODD: list[dict[str, Any]] = [

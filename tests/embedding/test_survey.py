@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from puzzlemark.corpora.base import open_corpus
-from puzzlemark.corpora.digest import corpus_digest
+from puzzlemark.corpora.records import corpus_digest
 from puzzlemark.embedding.survey import Wanted, survey
 from puzzlemark.engines.base import make
 from puzzlemark.engines.serial import Serial

@@ -7,8 +7,7 @@ from typing import Any
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.features.measure import measure
-from puzzlemark.features.table import FEATURES
+from puzzlemark.features.measure import FEATURES, measure
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 

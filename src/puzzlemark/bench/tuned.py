@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.corpora.base import open_corpus
-from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.staging import write_text

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from puzzlemark import plugins
 from puzzlemark.carriers.projections.base import Column, Matrix, Projection
 from puzzlemark.errors import UsageError
-from puzzlemark.features.table import DEFAULT, FeatureTable
+from puzzlemark.features.measure import DEFAULT, FeatureTable
 
 TAU = 0.35  # suitability quantile: this share of the snippets, the most complex, is left out
 FAINT = 1e-9  # a spread this small beside the values themselves is rounding, not spread

@@ -7,9 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from puzzlemark.corpora.derived import Derivations, infer
-from puzzlemark.corpora.digest import corpus_digest, record_digest
 from puzzlemark.corpora.formats.base import Additions, load_format
-from puzzlemark.corpora.records import Batch, Columns, Entry, Record, Rows, recognise
+from puzzlemark.corpora.records import (
+    Batch,
+    Columns,
+    Entry,
+    Record,
+    Rows,
+    corpus_digest,
+    recognise,
+    record_digest,
+)
 from puzzlemark.corpora.revising import Changes, Reviser, Stale
 from puzzlemark.corpora.shards import Layout, Shard, find_layout
 from puzzlemark.corpora.writing import Rewritten, RewrittenShard, refuse_output, write_like

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
-from puzzlemark.corpora.hashes import fitting_hashes, is_certain, looks_opaque, shorten
-from puzzlemark.corpora.kinds import NUMBERS, PLACERS, VALUES, Text, Value
+from puzzlemark.corpora.kinds import (
+    NUMBERS,
+    PLACERS,
+    VALUES,
+    Text,
+    Value,
+    fitting_hashes,
+    is_certain,
+    looks_opaque,
+    shorten,
+)
 from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit, apply_edits, in_order, invert_edits

@@ -1,17 +1,200 @@
-"""How a cell can follow from the code: where it repeats the code, or what it computes from it."""
+"""How a cell can follow from the code: where it repeats the code, or what it computes from it.
 
+Digests are met whole or shortened, hexadecimal, base64 or raw. Such a kind is a name: `"sha256"`,
+`"git blob, upper case"`, `"md5, stripped, base64"`. It says nothing of the length: a cell of twelve
+characters holds the first twelve of the digest.
+"""
+
+import base64
+import hashlib
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from puzzlemark.corpora.hashes import HASHES
 from puzzlemark.languages.base import skipped_by_tokenizers
+
+Spelled: TypeAlias = str | bytes
+
+SHORTEST = 6  # characters; of raw bytes 4
+CERTAIN = 12  # so many characters agree by no accident, not even once in a large dataset
+
+_LIBRARY = "md5 sha1 sha224 sha256 sha384 sha512 sha512_256 sha3_224 sha3_256 sha3_384 sha3_512"
+LONGEST = 128
+_MIXED = r"(?=.*[A-Z])(?=.*[a-z])"
+_ALPHABETS = {
+    re.compile(r"[0-9]+"): ("", ", upper case"),
+    re.compile(r"[0-9a-f]+"): ("",),
+    re.compile(r"[0-9A-F]+"): (", upper case",),
+    # base64 has capitals and small letters; names and paths often have one of them only
+    re.compile(_MIXED + r"[0-9A-Za-z]+={0,2}"): (", base64", ", base64url"),
+    re.compile(_MIXED + r"[0-9A-Za-z+/]+={0,2}"): (", base64",),
+    re.compile(_MIXED + r"[0-9A-Za-z_-]+={0,2}"): (", base64url",),
+}
+
+
+def _named(name: str) -> Callable[[bytes], bytes]:
+    return lambda content: hashlib.new(name, content, usedforsecurity=False).digest()
+
+
+def _blake2b(bits: int) -> Callable[[bytes], bytes]:
+    return lambda content: hashlib.blake2b(content, digest_size=bits // 8).digest()
+
+
+def _blake2s(bits: int) -> Callable[[bytes], bytes]:
+    return lambda content: hashlib.blake2s(content, digest_size=bits // 8).digest()
+
+
+def _blob(name: str) -> Callable[[bytes], bytes]:
+    compute = _named(name)
+    return lambda content: compute(b"blob %d\0" % len(content) + content)
+
+
+ALGORITHMS: dict[str, Callable[[bytes], bytes]] = {
+    **{name: _named(name) for name in _LIBRARY.split() if name in hashlib.algorithms_available},
+    "blake2b": _blake2b(512),
+    "blake2s": _blake2s(256),
+    # of another length these are no beginnings of the longest one
+    **{f"blake2b-{bits}": _blake2b(bits) for bits in (64, 128, 160, 224, 256, 384)},
+    **{f"blake2s-{bits}": _blake2s(bits) for bits in (64, 128, 160, 224)},
+    "git blob": _blob("sha1"),
+    "git blob, sha256": _blob("sha256"),
+    "crc32": lambda content: zlib.crc32(content).to_bytes(4, "big"),
+    "adler32": lambda content: zlib.adler32(content).to_bytes(4, "big"),
+}
+SOURCES: dict[str, Callable[[str], str]] = {
+    "": str,
+    ", stripped": str.strip,
+    ", with a line feed": lambda code: code + "\n",
+    ", without white space": lambda code: "".join(code.split()),
+}
+SPELLINGS: dict[str, Callable[[bytes], Spelled]] = {
+    "": bytes.hex,
+    ", upper case": lambda digest: digest.hex().upper(),
+    ", base64": lambda digest: base64.b64encode(digest).decode(),
+    ", base64url": lambda digest: base64.urlsafe_b64encode(digest).decode(),
+    ", raw": bytes,
+}
+
+
+def _hashes() -> dict[str, Callable[[str], Spelled]]:
+    def compute(algorithm: str, source: str, spelling: str) -> Callable[[str], Spelled]:
+        return lambda code: SPELLINGS[spelling](_digest(algorithm, source, code))
+
+    return {
+        algorithm + source + spelling: compute(algorithm, source, spelling)
+        for source in SOURCES
+        for spelling in SPELLINGS
+        for algorithm in ALGORITHMS
+    }
+
+
+@lru_cache(maxsize=len(ALGORITHMS) * len(SOURCES))  # of one code, for all spellings
+def _digest(algorithm: str, source: str, code: str) -> bytes:
+    return ALGORITHMS[algorithm](SOURCES[source](code).encode())
+
+
+HASHES = _hashes()
+
+
+def shorten(digest: Spelled, cell: Any) -> Spelled | None:
+    """The digest as long as the cell; None when no cell of this type or length can hold it."""
+    if type(cell) is not type(digest) or not cell:
+        return None
+    shortest = SHORTEST if isinstance(cell, str) else 4
+    return digest[: len(cell)] if shortest <= len(cell) <= len(digest) else None
+
+
+def fitting_hashes(code: str, cell: Any) -> Iterator[str]:
+    """The kinds of digest of this code that the cell is."""
+    for spelling in _possible_spellings(cell):
+        for source in SOURCES:
+            for algorithm in ALGORITHMS:
+                digest = SPELLINGS[spelling](_digest(algorithm, source, code))
+                if shorten(digest, cell) == cell:
+                    yield algorithm + source + spelling
+
+
+def _possible_spellings(cell: Any) -> tuple[str, ...]:
+    if isinstance(cell, bytes):
+        return (", raw",) if len(cell) <= LONGEST // 2 else ()
+    if not isinstance(cell, str) or not SHORTEST <= len(cell) <= LONGEST:
+        return ()
+    for pattern, spellings in _ALPHABETS.items():
+        if pattern.fullmatch(cell):
+            return spellings
+    return ()
+
+
+def is_certain(cell: Spelled) -> bool:
+    """Whether a digest of this length fits by no accident."""
+    return len(cell) >= (CERTAIN if isinstance(cell, str) else CERTAIN // 2)
+
+
+# a version-4 UUID is random, 1, 6 and 7 tell the time; the others are made from a name
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-([0-9a-fA-F])[0-9a-fA-F]{3}-[0-9a-fA-F-]{17}")
+_MADE_FROM_NAMES = frozenset("358")
+LONG = 16  # fewer characters of base64 may be a word
+FEW = 32  # records: with fewer a place of a digest may hold one character in all of them
+FEWEST_NUMBERS = 8  # in a list that may be a signature or an embedding
+
+
+def looks_opaque(pairs: Sequence[tuple[bytes, Any]]) -> bool:
+    """Whether cells may be digests of the code that we cannot compute: one length, no pattern.
+
+    Two codes with one value show that the value was not made from the code.
+    """
+    cells = [cell for _, cell in pairs]
+    if len({type(cell) for cell in cells}) != 1 or len({_length(cell) for cell in cells}) != 1:
+        return False
+    owners: dict[str, bytes] = {}
+    if any(owners.setdefault(repr(cell), code) != code for code, cell in pairs):
+        return False
+    if isinstance(cells[0], list):
+        numbers = (item for cell in cells for item in cell)
+        return len(cells[0]) >= FEWEST_NUMBERS and all(type(n) in (int, float) for n in numbers)
+    if isinstance(cells[0], bytes):
+        return len(cells[0]) >= 4 and _varies(cells)
+    return isinstance(cells[0], str) and _looks_random(cells)
+
+
+def _length(cell: Any) -> int | None:
+    return len(cell) if isinstance(cell, str | bytes | list) else None
+
+
+def _looks_random(cells: Sequence[str]) -> bool:
+    versions = [_UUID.fullmatch(cell) for cell in cells]
+    if all(versions):
+        return any(found.group(1) in _MADE_FROM_NAMES for found in versions if found)
+    common = _common_start(cells) if len(cells) > 1 else 0  # `sha256:`, `sample_`
+    rests = [cell[common:] for cell in cells]
+    every = "".join(rests)
+    if not _varies(rests) or not re.search(r"\d", every):
+        return False
+    if re.fullmatch(r"[0-9a-f]+|[0-9A-F]+", every):
+        return len(rests[0]) >= SHORTEST and bool(re.search("[a-fA-F]", every))
+    is_base64 = re.fullmatch(r"[0-9A-Za-z+/_=-]+", every) is not None
+    return is_base64 and len(rests[0]) >= LONG and not every.isupper() | every.islower()
+
+
+def _common_start(cells: Sequence[str]) -> int:
+    low, high = min(cells), max(cells)
+    differs = (at for at, pair in enumerate(zip(low, high, strict=True)) if pair[0] != pair[1])
+    return next(differs, len(low))
+
+
+def _varies(cells: Sequence[Spelled]) -> bool:
+    """Whether no place holds the same character in all of many cells; padding may."""
+    places = zip(
+        *(cell.rstrip("=") if isinstance(cell, str) else cell for cell in cells), strict=False
+    )
+    return len(cells) < FEW or all(len(set(place)) > 1 for place in places)
+
 
 Value: TypeAlias = int | float | str | bytes
 Text: TypeAlias = bytes | list[bytes]  # a text cell, or a cell that lists tokens

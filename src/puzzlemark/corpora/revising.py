@@ -18,8 +18,7 @@ from puzzlemark.corpora.derived import (
     computable,
     derive,
 )
-from puzzlemark.corpora.hashes import fitting_hashes, is_certain
-from puzzlemark.corpora.kinds import PLACERS
+from puzzlemark.corpora.kinds import PLACERS, fitting_hashes, is_certain
 from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 
 from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Suspicion, load_detector
 from puzzlemark.engines.base import Engine, open_engine

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, Entry
-from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import replacing

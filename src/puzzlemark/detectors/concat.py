@@ -11,12 +11,13 @@ import numpy as np
 import orjson
 
 from puzzlemark.corpora.base import Batch, Corpus
-from puzzlemark.detectors._concat_audit import Audit, audit
-from puzzlemark.detectors._concat_joins import (
+from puzzlemark.detectors._concat_audit import (
     LEVELS,
+    Audit,
     Join,
     Level,
     Tally,
+    audit,
     find_joins,
     plain_names,
 )

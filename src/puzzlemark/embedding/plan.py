@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from puzzlemark.carriers.selection import select
 from puzzlemark.corpora.base import Batch, Corpus
-from puzzlemark.corpora.digest import record_digest
+from puzzlemark.corpora.records import record_digest
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import mark_snippet
 from puzzlemark.embedding.survey import (
@@ -27,7 +27,7 @@ from puzzlemark.embedding.survey import (
 )
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
-from puzzlemark.features.table import DEFAULT
+from puzzlemark.features.measure import DEFAULT
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, Derivations, Rewritten, infer, open_corpus
-from puzzlemark.corpora.digest import corpus_digest
+from puzzlemark.corpora.records import corpus_digest
 from puzzlemark.corpora.writing import refuse_output
 from puzzlemark.embedding.manifest import (
     FORMAT,
@@ -34,7 +34,7 @@ from puzzlemark.embedding.unmarked import (
 )
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import ManifestError, UsageError
-from puzzlemark.features.table import DEFAULT
+from puzzlemark.features.measure import DEFAULT
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress

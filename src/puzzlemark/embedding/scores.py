@@ -11,7 +11,7 @@ import orjson
 
 from puzzlemark.carriers.selection import TAU, Selection, select
 from puzzlemark.corpora.base import Corpus
-from puzzlemark.corpora.digest import corpus_digest
+from puzzlemark.corpora.records import corpus_digest
 from puzzlemark.embedding.survey import (
     Measured,
     Survey,
@@ -22,7 +22,7 @@ from puzzlemark.embedding.survey import (
 )
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.features.table import DEFAULT, FEATURES, FeatureTable
+from puzzlemark.features.measure import DEFAULT, FEATURES, FeatureTable
 from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Batch, Corpus, Entry, open_corpus
-from puzzlemark.corpora.digest import record_digest
+from puzzlemark.corpora.records import record_digest
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.features.measure import measure
-from puzzlemark.features.table import FEATURES, FeatureTable
+from puzzlemark.features.measure import FEATURES, FeatureTable, measure
 from puzzlemark.languages.base import Language, find
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet

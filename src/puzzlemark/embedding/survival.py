@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from puzzlemark.corpora.base import Corpus, Entry
-from puzzlemark.corpora.digest import RECORD_BYTES, corpus_digest, record_digest
+from puzzlemark.corpora.records import RECORD_BYTES, corpus_digest, record_digest
 from puzzlemark.embedding.manifest import Carrier, Manifest
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit, invert_edits

@@ -1,4 +1,7 @@
-"""The ten complexity features of a snippet, in one walk (paper, section 4.2.1)."""
+"""The ten complexity features of a snippet, in one walk (paper, section 4.2.1), and their table.
+
+The table has one row a snippet, ten whole numbers a row.
+"""
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -6,12 +9,57 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
 import tree_sitter
+from numpy.typing import NDArray
 from tree_sitter import Node
 
-from puzzlemark.features.table import DEFAULT, FEATURES
+from puzzlemark.errors import UsageError
 from puzzlemark.languages.base import Measures, Place, Tokens, find
 from puzzlemark.syntax.tree import Tree, load_grammar
+
+FEATURES = ("cc", "nloc", "tc", "mlcn", "mdt", "ufcc", "vc", "dvc", "ec", "dec")
+DEFAULT = ("cc", "nloc", "tc", "vc", "dvc", "ec", "dec")  # the seven that the paper keeps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureTable:
+    """Features in corpus order; a snippet that does not parse has a row of zeros, not measured."""
+
+    values: NDArray[np.int32]  # snippets x FEATURES
+    measured: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[int] | None]) -> "FeatureTable":
+        """A table, or a chunk of one, from what `measure` gave; None: not measured."""
+        kept = list(rows)
+        nothing = (0,) * len(FEATURES)
+        values = np.array([nothing if row is None else row for row in kept], dtype=np.int32)
+        measured = np.array([row is not None for row in kept], dtype=np.bool_)
+        return cls(values.reshape(len(kept), len(FEATURES)), measured)
+
+    def select(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """The columns with these names, as new floats, of the measured rows only."""
+        columns = _columns(names)
+        matrix = np.empty((int(self.measured.sum()), len(columns)))
+        for place, column in enumerate(columns):
+            matrix[:, place] = self.values[self.measured, column]
+        return matrix
+
+
+def _columns(names: Sequence[str]) -> list[int]:
+    if not names:
+        raise UsageError(f"no feature chosen; known: {', '.join(FEATURES)}")
+    for name in names:
+        if name not in FEATURES:
+            raise UsageError(f"no feature {name!r}; known: {', '.join(FEATURES)}")
+        if list(names).count(name) > 1:
+            raise UsageError(f"feature {name!r} is named twice; name it once")
+    return [FEATURES.index(name) for name in names]
+
 
 __all__ = ["DEFAULT", "FEATURES", "measure"]
 

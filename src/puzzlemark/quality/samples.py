@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from puzzlemark.corpora.base import Corpus, Entry
-from puzzlemark.corpora.digest import corpus_digest, record_digest
-from puzzlemark.corpora.records import Rows
+from puzzlemark.corpora.records import Rows, corpus_digest, record_digest
 from puzzlemark.errors import CorpusError, UnparsableSnippet
 from puzzlemark.languages.base import Language
 from puzzlemark.snippet import Snippet

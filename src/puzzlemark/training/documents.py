@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus
-from puzzlemark.corpora.digest import corpus_digest, record_digest
+from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.errors import CorpusError
 from puzzlemark.progress import Progress
 from puzzlemark.training.recipes.base import Recipe
