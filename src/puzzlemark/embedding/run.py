@@ -182,11 +182,12 @@ def embed(
         secret = find_secret(secret_file) if takes_secret else None
         with open_engine(engine, workers) as opened:
             planned = _plan(corpus, settings, secret, scores, opened, progress)
-        derived = infer(corpus)
-        leave_out_repeated(corpus, planned, derived)
-        refuse_no_marks(corpus.path, planned, settings, choice.name)
-        edits = Edits(planned.lines)
-        written = corpus.write(dataset, edits, derived, progress=counting(progress))
+            derived = infer(corpus)
+            leave_out_repeated(corpus, planned, derived)
+            refuse_no_marks(corpus.path, planned, settings, choice.name)
+            written = corpus.write(
+                dataset, Edits(planned.lines), derived, engine=opened, progress=counting(progress)
+            )
         header = _header(corpus, settings, derived, planned, written, secret, choice.name)
         write_manifest(Manifest(header, planned.lines), record)
     warnings = warn_of_missed_rate(planned, settings)
