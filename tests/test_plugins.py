@@ -208,7 +208,7 @@ def test_a_preset_of_another_package_does_not_take_the_place_of_ours(site: Path)
     )
     install(site, "pm-also", {"pm_also.py": text}, {"puzzlemark.watermarks": {"also": "pm_also"}})
     plugins.refresh()
-    with pytest.warns(PuzzleMarkWarning, match=r"pm-also 1\.0 offers the mark 'P1'"):
+    with pytest.warns(PuzzleMarkWarning, match=r"pm-also 1\.0 offers the preset 'P1'"):
         assert named()["P1"] == Named("python", FixedPrefix("key"))
     assert named()["X1"].watermark.name == "also"
 

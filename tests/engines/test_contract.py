@@ -83,14 +83,15 @@ def test_a_made_up_engine_is_used_by_its_name(
     """An entry point of a third party's package is all that it needs."""
     made: list[Shuffled] = []
 
-    def build(workers: int) -> Shuffled:
-        made.append(Shuffled(workers))
-        return made[-1]
+    class Remembered(Shuffled):
+        def __init__(self, workers: int) -> None:
+            super().__init__(workers)
+            made.append(self)
 
     ours = plugins.load
 
-    def load(room: str, name: str) -> object:
-        return SimpleNamespace(ENGINE=build) if name == "shuffled" else ours(room, name)
+    def load(package: str, name: str) -> object:
+        return SimpleNamespace(PLUGIN=Remembered) if name == "shuffled" else ours(package, name)
 
     monkeypatch.setattr(plugins, "load", load)
     pm.embed(corpus_path, tmp_path / "a.jsonl", order="dataset", engine="shuffled", workers=3)

@@ -87,7 +87,8 @@ def test_a_watermark_goes_the_whole_way_in_any_format(place: Path, dataset: str)
     told = run(
         place,
         f"embed {dataset} -o {marked} {given} --watermark short_only:lines=15 --max-rate 1 "
-        "--projection weighted:first=3 --tau 0.1 --secret-file secret --workers 2 --json",
+        "--projection weighted:first=3 --tau 0.1 --secret-file secret --json --workers 2 "
+        "--engine threads:ahead=4",
     )
     summary = json.loads(told)
     assert summary["marked"] > 20

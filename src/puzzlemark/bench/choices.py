@@ -29,7 +29,7 @@ def choose(specs: Sequence[str], languages: Collection[str]) -> list[Choice]:
             each = known[spec]
             found = [Choice(spec, each.language, each.watermark, spec)]
         elif re.fullmatch(r"[A-Z]+\d+", spec):  # a preset is what was meant
-            raise UsageError(f"no mark {spec!r}; known: {', '.join(sorted(known))}")
+            raise UsageError(f"no preset {spec!r}; known: {', '.join(sorted(known))}")
         else:
             made = from_spec(spec)
             found = [Choice(f"{slug(spec)}-{name}", name, made, None) for name in languages]

@@ -99,7 +99,7 @@ def choose(mark: str | None = None, watermark: str | Watermark | None = None) ->
     if mark is not None:
         known = named()
         if mark not in known:
-            raise UsageError(f"no mark {mark!r}; known: {', '.join(sorted(known))}")
+            raise UsageError(f"no preset {mark!r}; known: {', '.join(sorted(known))}")
         return Choice(known[mark].watermark, mark, known[mark].language)
     if watermark is None:
         watermark = DEFAULT_WATERMARK

@@ -66,7 +66,8 @@ def open_engine(engine: str | Engine | None = None, workers: int | None = 1) -> 
 def make(workers: int | None = 1, name: str | None = None) -> Engine:
     """An engine for so many workers; None: one for each core this process may use.
 
-    Without a name it is `serial` for one worker, else `processes`.
+    Without a name it is `serial` for one worker, else `processes`. A name may bring settings of the
+    engine: `threads:ahead=4`.
     """
     if workers is None:
         workers = available_cores()
@@ -74,7 +75,8 @@ def make(workers: int | None = 1, name: str | None = None) -> Engine:
         raise UsageError(f"workers must be 1 or more, not {workers}")
     if name is None:
         name = "serial" if workers == 1 else "processes"
-    engine: Engine = plugins.find("engines", name)(workers)
+    name, settings = plugins.parse_spec(name)
+    engine: Engine = plugins.build("engines", name, {"workers": workers, **settings})
     return engine
 
 

@@ -1,1 +1,1 @@
-"""Code as trees: parsing, variables by scope, safe renames. No other room slices source."""
+"""Code as trees: parsing, variables by scope, safe renames. No other package slices source."""

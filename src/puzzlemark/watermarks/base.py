@@ -159,7 +159,7 @@ def named() -> dict[str, Named]:
         for name, each in getattr(plugins.load("watermarks", scheme), "NAMED", {}).items():
             if presets.setdefault(name, each) is not each:
                 owner = plugins.distribution("watermarks", scheme)
-                plugins.warn(f"{owner} offers the mark {name!r}, but that is another's already")
+                plugins.warn(f"{owner} offers the preset {name!r}, but that is another's already")
     return presets
 
 

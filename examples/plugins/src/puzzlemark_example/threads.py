@@ -10,8 +10,9 @@ from puzzlemark.engines.base import Batch, Result
 class Threads:
     """A pool that lives as long as the engine."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, ahead: int = 2) -> None:
         self.workers = workers
+        self.ahead = ahead  # batches in flight for each worker
         self._pool = ThreadPoolExecutor(workers)
 
     def map(
@@ -21,7 +22,7 @@ class Threads:
         waiting: deque[Future[Result]] = deque()
         for batch in batches:
             waiting.append(self._pool.submit(function, batch))
-            if len(waiting) > 2 * self.workers:
+            if len(waiting) > self.ahead * self.workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
