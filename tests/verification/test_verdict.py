@@ -294,6 +294,10 @@ def test_a_ratio_or_an_alpha_of_the_owners_own_is_called_so() -> None:
     assert any("from counts in public code" in each for each in defaults)
     lax = decide([MISS] * 40, alpha=0.9).caveats
     assert any("Alpha is 0.9, more than the usual 0.05" in each for each in lax)
+    for limits in ({"min_pairs": 3}, {"max_failed": 0.5}):
+        caveats = decide([MISS] * 40, **limits).caveats
+        assert any("where 20 and 10% are usual" in each for each in caveats)
+    assert not any("are usual" in each for each in defaults)
 
 
 def test_terms_that_make_no_sense_are_refused() -> None:

@@ -131,6 +131,13 @@ def _caveats(
             f"Alpha is {terms.alpha:g}, more than the usual {USUAL_ALPHA:g}: so many innocent "
             "models would be accused by chance."
         )
+    usual = Terms()
+    if terms.min_pairs < usual.min_pairs or terms.max_failed > usual.max_failed:
+        yield (
+            f"It was called conclusive from {terms.min_pairs} pairs on with up to "
+            f"{terms.max_failed:.0%} failed, where {usual.min_pairs} and {usual.max_failed:.0%} "
+            "are usual."
+        )
     if terms.mode == "sequential":
         yield (
             "The number of pairs was not fixed, so the p-values of the tests beside the "
