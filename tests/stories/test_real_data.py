@@ -10,13 +10,14 @@ from isal import igzip
 
 import puzzlemark as pm
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.embedding.unmarked import REPEATED
 from puzzlemark.watermarks.base import named
 
 FILES = {
     "csn_python_exact.jsonl.gz": ("P1", "P2", "U1", "W1", "S1", "B1", "B2", "M1"),
     "csn_java_exact.jsonl.gz": ("P3", "P4", "U2", "W2", "S2", "B3", "B4", "M2"),
-    "csn_python_large.jsonl.gz": ("P1", "U1"),
-    "csn_java_large.jsonl.gz": ("P3", "U2"),
+    "csn_python_large.jsonl.gz": ("U1",),
+    "csn_java_large.jsonl.gz": ("U2",),
 }
 
 
@@ -38,7 +39,9 @@ def test_a_real_dataset_is_marked_and_restored(
     summary = pm.embed(source, marked, mark=mark, policy=policy)
     assert summary.marked + sum(summary.kept.values()) == summary.records
     defaults = named()[mark].watermark.defaults
-    assert defaults.min_rate <= summary.rate + 1 / summary.records
+    # some marks are given up again, because another column quotes the line that they change
+    reached = (summary.marked + summary.kept.get(REPEATED, 0) + 1) / summary.records
+    assert defaults.min_rate <= reached
     assert 0.001 < summary.rate <= defaults.max_rate
     rows = {carrier.row for carrier in pm.load_manifest(summary.manifest)}
     for entry in open_corpus(marked).entries():

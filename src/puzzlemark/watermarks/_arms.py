@@ -17,7 +17,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
 from typing import get_args
 
 from puzzlemark import plugins
@@ -101,7 +100,6 @@ def _undeclared(prompt: str, name: str) -> Iterator[str]:
                 yield prompt[: found.start()] + prompt[found.end() :]
 
 
-@cache
 def declarations() -> frozenset[str]:
     """How the languages declare one more variable: `{}`, `{} = None`, `Object {}`, ..."""
     return frozenset(
@@ -191,7 +189,6 @@ def joins(heads: Collection[str], tails: Collection[str], target: str) -> set[st
     }
 
 
-@cache
 def declaring_words() -> frozenset[str]:
     """`Object`, `None`, ...: what a declaration of one more variable is made of beside its name."""
     return frozenset(word for text in declarations() for word in _WORD.findall(text))
