@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,23 @@ LOOKING = rq2.Plan(
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path, corpus_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> Path:
+    """A folder with `functions.jsonl` and the `run` that was made of it."""
+    made = tmp_path_factory.mktemp("rq2")
+    corpus, said = made / "functions.jsonl", list[str]()
+    corpus.write_bytes(corpus_bytes)
     plan = rq2.Plan(methods=METHODS, workers=1)
-    said: list[str] = []
-    place = tmp_path / "run"
-    rq2.run(place, {"python": corpus_path}, ["W1", "U1", "P3", SPEC], plan, say=said.append)
+    rq2.run(made / "run", {"python": corpus}, ["W1", "U1", "P3", SPEC], plan, say=said.append)
     assert any(line.startswith("U1 concat: recall") for line in said)
     assert not any(line.startswith("P3") for line in said)  # no Java dataset was given
-    return place
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path, finished: Path) -> Path:
+    """A run that a test may go on with."""
+    return Path(shutil.copytree(finished / "run", tmp_path / "run"))
 
 
 def test_every_set_is_judged_by_every_detector_and_a_second_run_does_nothing(

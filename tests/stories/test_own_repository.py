@@ -14,7 +14,7 @@ from puzzlemark.corpora.base import open_corpus
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "puzzlemark"
 CHECKS = (
-    "tests/corpora/test_digest.py",
+    "tests/corpora/test_records.py",
     "tests/embedding/test_manifest.py",
     "tests/embedding/test_plan.py",
     "tests/syntax/test_naming.py",
