@@ -115,13 +115,20 @@ def find(package: str, name: str) -> Any:
 
 
 def _offered(package: str, shape: Shape, module: ModuleType) -> Any:
-    """A module may be of two kinds: the scopes of a language can stand beside its tables."""
     plugin = getattr(module, "PLUGIN", None)
-    if shape.offers != "module":
-        return plugin
+    return plugin if shape.offers != "module" or _has_own(package, shape, module) else module
+
+
+@cache
+def _has_own(package: str, shape: Shape, module: ModuleType) -> bool:
+    """Whether a module of functions has a `PLUGIN` of this kind in their stead.
+
+    A module may be of two kinds: the scopes of a language can stand beside its tables.
+    """
+    plugin = getattr(module, "PLUGIN", None)
     wanted = _members(_resolve(package, shape.type))
     is_of_this_kind = plugin is not None and not wanted - _members(plugin)
-    return plugin if is_of_this_kind or not wanted & _members(module) else module
+    return is_of_this_kind or (plugin is not None and not wanted & _members(module))
 
 
 def every(package: str) -> Iterator[tuple[str, Any]]:
@@ -310,7 +317,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 def refresh() -> None:
     """Look again which plug-ins are installed: for a process that has just installed one."""
-    for known in (names, subpackages, packages, load, _own, _third_party):
+    for known in (names, subpackages, packages, load, _has_own, _own, _third_party):
         known.cache_clear()
     _warned.clear()
 

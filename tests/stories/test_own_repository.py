@@ -20,7 +20,10 @@ CHECKS = (
     "tests/syntax/test_naming.py",
     "tests/syntax/test_rename.py",
     "tests/statistics/test_exact.py",
-    "tests/watermarks",
+    "tests/watermarks/test_fixed_prefix.py",
+    "tests/watermarks/test_universal.py",
+    "tests/watermarks/test_names.py",
+    "tests/watermarks/test_hits.py",
 )
 
 

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 import tree_sitter
@@ -174,14 +174,18 @@ class _Around:
     @lru_cache(maxsize=1)  # the functions of a snippet ask one after another
     def of(root: Node) -> "_Around":
         members = [child for child in root.named_children if child.type != "comment"]
-        query = tree_sitter.Query(grammar(), "(keyword_argument name: (identifier) @label)")
-        found = tree_sitter.QueryCursor(query).captures(root).get("label", [])
+        found = tree_sitter.QueryCursor(_labels()).captures(root).get("label", [])
         labels: dict[bytes, tuple[int, int]] = {}
         for label in found:
             name, start = label.text or b"", label.start_byte
             first, last = labels.get(name, (start, start))
             labels[name] = min(first, start), max(last, start)
         return _Around(members[0] if len(members) == 1 else None, labels)
+
+
+@cache  # making it takes longer than to look through a function
+def _labels() -> tree_sitter.Query:
+    return tree_sitter.Query(grammar(), "(keyword_argument name: (identifier) @label)")
 
 
 def _decorators(node: Node) -> list[Node]:
