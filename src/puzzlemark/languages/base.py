@@ -120,6 +120,12 @@ class Language:
     convention: Convention
     reserved: frozenset[str]  # names that a variable must never get
     receivers: frozenset[str] = frozenset()  # `self`: variables that never take part in a mark
+    # public tables of the marks with a key, in the language's own spelling; a change of one gives
+    # it a new version, because marks that were made with the old one must stay readable
+    synonyms: tuple[tuple[str, ...], ...] = ()  # sets of local names that people use alike
+    synonyms_version: int = 0
+    pool: tuple[str, ...] = ()  # natural local names, from which a key draws its prefixes
+    pool_version: int = 0
 
     # tokens
     tokens: Tokens
