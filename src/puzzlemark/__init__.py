@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
     from puzzlemark.errors import PuzzleMarkError
+    from puzzlemark.evidence.commitment import Commitment, commit, load_commitment
+    from puzzlemark.evidence.stamping import stamp
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
     from puzzlemark.models.base import open_model
@@ -47,6 +49,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "auditing.run",
+    "Commitment": "evidence.commitment",
     "Edit": "snippet",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
@@ -60,12 +63,14 @@ _HOMES = {
     "Terms": "verification.terms",
     "apply": "embedding.run",
     "audit": "auditing.run",
+    "commit": "evidence.commitment",
     "compare_quality": "quality.compare:compare",
     "detect": "detectors._run",
     "embed": "embedding.run",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
+    "load_commitment": "evidence.commitment",
     "load_manifest": "embedding.manifest",
     "load_probes": "verification.probes",
     "load_quality": "quality.result",
@@ -86,12 +91,14 @@ _HOMES = {
     "score": "embedding.scores",
     "show": "embedding.showing",
     "split": "quality.split",
+    "stamp": "evidence.stamping",
     "together": "verification.verdict:adjust",
     "train": "training.run",
     "verify": "verification.run",
 }
 __all__ = [
     "Audit",
+    "Commitment",
     "Edit",
     "Manifest",
     "Mark",
@@ -105,12 +112,14 @@ __all__ = [
     "Terms",
     "apply",
     "audit",
+    "commit",
     "compare_quality",
     "detect",
     "embed",
     "fetch_model",
     "functions",
     "harvest",
+    "load_commitment",
     "load_manifest",
     "load_probes",
     "load_quality",
@@ -131,6 +140,7 @@ __all__ = [
     "score",
     "show",
     "split",
+    "stamp",
     "together",
     "train",
     "verify",

@@ -12,6 +12,8 @@ PuzzleMarkError
 ├── UnsafeRename            a rename could change behaviour
 ├── ProbesError, RunError   verification: files that cannot be used   (verification/)
 ├── TranscriptError         a transcript that cannot be used          (verification/transcript.py)
+├── CommitmentError         a commitment that cannot be made or read  (evidence/)
+│                           beside it PlanError
 ├── TrainingError           a training that cannot go on              (training/checkpoints.py)
 ├── QualityError            qualities that cannot be compared         (quality/)
 │                           beside it AnswersError, MetricError

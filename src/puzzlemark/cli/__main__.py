@@ -55,6 +55,9 @@ def _group(package: str, about: str) -> typer.Typer:
     for name in plugins.subpackages(package):
         inner = f"{package}.{name}"
         group.add_typer(_group(inner, _about(inner)), name=name)
+    own = getattr(importlib.import_module(f"puzzlemark.{package}"), "run", None)
+    if own is not None:  # `puzzlemark commit` does something beside its `puzzlemark commit stamp`
+        group.callback(invoke_without_command=True)(guarded(own))
     return group
 
 
