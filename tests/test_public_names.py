@@ -47,6 +47,7 @@ DONE_BY = {
     "apply": "apply",
     "audit": "audit",
     "detect": "detect save_suspicion_picture",
+    "doctor": "diagnose",
     "embed": "embed",
     "harvest": "harvest",
     "model.fetch": "fetch_model",
