@@ -51,6 +51,7 @@ DONE_BY = {
     "commit": "commit load_commitment",
     "commit.stamp": "stamp",
     "detect": "detect save_suspicion_picture",
+    "doctor": "diagnose",
     "embed": "embed",
     "harvest": "harvest",
     "model.fetch": "fetch_model",

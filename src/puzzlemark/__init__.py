@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
+    from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
     from puzzlemark.embedding.run import Summary, apply, embed, revert
@@ -66,6 +67,7 @@ _HOMES = {
     "commit": "evidence.commitment",
     "compare_quality": "quality.compare:compare",
     "detect": "detectors._run",
+    "diagnose": "doctor",
     "embed": "embedding.run",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
@@ -115,6 +117,7 @@ __all__ = [
     "commit",
     "compare_quality",
     "detect",
+    "diagnose",
     "embed",
     "fetch_model",
     "functions",

@@ -22,6 +22,9 @@ PuzzleMarkError
     └── NotDownloaded       the package index has no such model       (models/fetching/run.py)
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class PuzzleMarkError(Exception):
     """Base of all our errors; its message says what, where, and what to do."""
@@ -65,3 +68,15 @@ class UnparsableSnippet(PuzzleMarkError):
 
 class UnsafeRename(PuzzleMarkError):
     """A rename was refused because behaviour could change."""
+
+
+def suggest(wrong: str, known: Iterable[str]) -> str:
+    """`suggest("decomma", ["concat", "decoma"]) -> "; did you mean decoma? Known: concat, decoma"`.
+
+    For the end of a message about a name that there is not.
+    """
+    listed = list(known)
+    by_folded = {name.casefold(): name for name in listed}
+    near = get_close_matches(wrong.casefold(), by_folded, n=1)
+    meant = f"; did you mean {by_folded[near[0]]}? Known: " if near else "; known: "
+    return meant + ", ".join(listed)

@@ -31,17 +31,17 @@ def main() -> None:
 
 def application() -> typer.Typer:
     """The commands, put together from their files."""
-    app = _group("cli", ABOUT)
+    app = _group("cli", ABOUT, add_completion=True)
     app.callback(invoke_without_command=True)(_options)
     return app
 
 
-def _group(package: str, about: str) -> typer.Typer:
+def _group(package: str, about: str, *, add_completion: bool = False) -> typer.Typer:
     """A package's files as commands, and each folder in it as a group of commands."""
     group = typer.Typer(
         help=about,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=add_completion,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
