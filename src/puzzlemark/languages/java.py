@@ -60,7 +60,7 @@ prop property | props properties | conn connection | dir directory folder | desc
 values vals | ts timestamp | meta metadata | orig original | col column | cols columns
 buf buffer buff | it iter iterator | clazz cls klass | len length | is inputStream
 os outputStream | obj object | expr expression | stmt statement | rs resultSet | ref reference
-rec record | fld field | ext extension | tok token | ctor constructor
+fld field | ext extension | tok token | ctor constructor
 """
 
 PLUGIN = Language(
