@@ -164,8 +164,6 @@ def embed(
         id_column=id_column,
         language_column=language_column,
     )
-    if isinstance(choice.watermark, Counting):
-        corpus = corpus.with_projects(choice.watermark.project)
     keep_apart(
         {"--output": output, "--manifest": manifest_path},
         {
@@ -181,6 +179,8 @@ def embed(
         raise UsageError(f"{manifest_path}: is a folder; name a file for the manifest")
     if scores is not None:
         scores.refuse_other(corpus)
+    if isinstance(choice.watermark, Counting):
+        corpus = corpus.with_projects(choice.watermark.project)
     # the manifest first: marks without it are lost to their owner
     with staged_together((manifest_path, output), overwrite=overwrite) as (record, dataset):
         secret = find_secret(secret_file) if takes_secret else None
