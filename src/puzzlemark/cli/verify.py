@@ -78,7 +78,13 @@ def run(
         int | None,
         typer.Option(help="Completions of each prompt. (default: the mark's, mostly 1)", min=1),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Accepted rate of false accusations. (default: the mark's, mostly 0.05; "
+            "synonyms: 1e-6)"
+        ),
+    ] = None,
     ratio: Annotated[
         float | None,
         typer.Option(help="Null ratio of armed to control. (default: 1; universal marks: 2.9)"),
@@ -151,7 +157,7 @@ def run(
     )
     terms_of()  # whatever is wrong with them, no probe is made in vain
     asked = _probes(probes, dataset, manifest, pairs, seed, secret_file, paper)
-    terms = terms_of(sampling=asked.design.sampling)
+    terms = terms_of(sampling=asked.design.sampling, usual_alpha=asked.design.alpha)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)

@@ -116,14 +116,16 @@ def terms_for(
     temperature: float | None = None,
     max_tokens: int | None = None,
     samples: int | None = None,
-    alpha: float = 0.05,
+    alpha: float | None = None,
     seed: int = 0,
     ratio: float | None = None,
     sampling: Sampling = USUAL,
+    usual_alpha: float = 0.05,
 ) -> Terms:
     """The terms that the options of the command line spell.
 
-    What is not said about the sampling is as `sampling` has it, which is the design's.
+    What is not said about the sampling is as `sampling` has it, which is the design's, and so is
+    alpha.
     """
     if paper and sequential:
         raise UsageError("the paper's setting is not sequential; pass one of the two")
@@ -140,7 +142,7 @@ def terms_for(
     mode = "paper" if paper else "sequential" if sequential else mode
     return Terms(
         mode,
-        alpha,
+        usual_alpha if alpha is None else alpha,
         temperature,
         sampling.max_tokens if max_tokens is None else max_tokens,
         seed,
@@ -151,7 +153,7 @@ def terms_for(
 
 def usual_terms(design: Design) -> Terms:
     """What holds for a design where nothing else is asked for."""
-    return terms_for(sampling=design.sampling)
+    return terms_for(sampling=design.sampling, usual_alpha=design.alpha)
 
 
 def exact_ratio(ratio: float) -> Fraction:
