@@ -1,4 +1,4 @@
-"""Cut code after so many characters, lines or tokens, at the end of a line, as a context window does."""
+"""Cut code at the end of a line, after so many characters, lines or tokens."""
 
 import re
 from dataclasses import dataclass
