@@ -47,6 +47,7 @@ def test_dir_shows_every_public_name() -> None:
 # What a command does, a public function does; `list` and `bench` speak of the program itself.
 DONE_BY = {
     "apply": "apply",
+    "attack": "attack attack_cost count_damage",
     "audit": "audit",
     "commit": "commit load_commitment",
     "commit.stamp": "stamp",

@@ -12,7 +12,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from puzzlemark.attacks._run import attack, attack_cost
     from puzzlemark.auditing.run import Audit, audit
+    from puzzlemark.bench.damage import count_damage
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
@@ -63,9 +65,12 @@ _HOMES = {
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
+    "attack": "attacks._run",
+    "attack_cost": "attacks._run",
     "audit": "auditing.run",
     "commit": "evidence.commitment",
     "compare_quality": "quality.compare:compare",
+    "count_damage": "bench.damage",
     "detect": "detectors._run",
     "diagnose": "doctor",
     "embed": "embedding.run",
@@ -113,9 +118,12 @@ __all__ = [
     "Summary",
     "Terms",
     "apply",
+    "attack",
+    "attack_cost",
     "audit",
     "commit",
     "compare_quality",
+    "count_damage",
     "detect",
     "diagnose",
     "embed",
