@@ -20,8 +20,8 @@ are no right answers to prepare for, and your skill is not being tested.
 - Taking part is voluntary. You can stop at any time, without giving a reason, by closing this page.
 - The page keeps your answers and the time that you take for each piece of code. It asks for no \
 name, and records nothing else.
-- Your answers stay in this browser until you hand them in at the end. Until then, nobody else has \
-them.
+- Your answers stay in this browser until they are handed in. The foot of the page says how that \
+happens.
 - You can make pauses. When you open the page again in the same browser, it goes on where you were.
 
 If you have questions, ask the person who gave you this page before you begin."""
@@ -37,7 +37,7 @@ watermark. Most do not.
 somebody had changed it to hide a watermark.
 - Decide by what you see. Please do not search for the code, do not run it, and do not use other \
 tools or ask anybody.
-- There is no time limit. Most people take a few seconds to half a minute.
+- There is no time limit, and you can make pauses.
 - You can go back and change an answer until you finish the round."""
 
 QUESTION = "Does this function look as if a watermark was hidden in it?"

@@ -165,7 +165,14 @@
       });
     }
     while (found.length > 1 && !found[found.length - 1].textContent.trim()) found.pop();
-    return found.map((code) => { const line = document.createElement("div"); line.className = "line"; line.append(code); return line; });
+    return found.map((code) => {
+      const blanks = code.textContent.match(/^[ \t]*/)[0].replaceAll("\t", "    ").length;
+      code.style.setProperty("--hang", `${Math.min(blanks, 16) + 2}ch`); // where a wrapped line goes on
+      const line = document.createElement("div");
+      line.className = "line";
+      line.append(code);
+      return line;
+    });
   }
 
   // what a participant does
