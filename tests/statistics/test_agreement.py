@@ -20,8 +20,7 @@ def slow_alpha(found: list[tuple[int, int]]) -> float | None:
     if not expected:
         return None
     observed = sum(
-        sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
-        for unit in values
+        sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1) for unit in values
     )
     return 1 - (observed / len(pooled)) / (expected / len(pairs))
 
@@ -33,7 +32,7 @@ def test_it_is_the_definition(found: list[tuple[int, int]]) -> None:
 
 
 def test_a_worked_example() -> None:
-    # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", A: two observers, ten articles
+    # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", A: two observers, ten units
     one = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     two = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
     found = [(a + b, 2 - a - b) for a, b in zip(one, two, strict=True)]

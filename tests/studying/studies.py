@@ -34,7 +34,7 @@ JAVA = """int {a}{n}(int key, int[] {b}) {{
     return total;
 }}
 """
-SECRET = "a secret that every test knows"
+SECRET = "a secret that every test knows"  # noqa: S105
 MARKS = ("fixed_prefix:prefix=key", "universal")
 MARKING = pm.StudyMarking(tau=0, min_rate=0.6, max_rate=1)
 

@@ -1,8 +1,11 @@
 """Code in colours: the text stays, and nothing hides in it."""
 
+from pathlib import Path
+
 import pytest
 
 from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.pages.diff import make_visible
 from puzzlemark.studying.highlighting import highlight
 
 HOSTILE = "def f(x):\n    # </script><b>\u2028\u202e\x1b\n    y = '\u202e' + x\n    return y\n"
@@ -22,7 +25,7 @@ def test_python_has_its_colours() -> None:
 
 
 def test_java_has_its_colours_and_no_wrapper() -> None:
-    code = 'public int f(String to) {\n    int n = 3; // so\n    return n + to.length();\n}'
+    code = "public int f(String to) {\n    int n = 3; // so\n    return n + to.length();\n}"
     found = kinds(code, "java")
     assert found["public"] == found["int"] == found["return"] == "keyword"
     assert found["String"] == "type"
@@ -43,17 +46,15 @@ def test_line_ends_of_windows_are_line_ends() -> None:
     assert text == "def f():\n    return 1\n"
 
 
-def test_every_text_survives(stdlib_functions: list[tuple[str, str]]) -> None:
-    seen = 0
-    for _, code in stdlib_functions[:150]:
-        try:
-            pieces = highlight(code, "python")
-        except UnparsableSnippet:
-            continue
-        seen += 1
-        assert "".join(piece.text for piece in pieces) == code
+@pytest.mark.parametrize("language", ["python", "java"])
+def test_every_text_survives(language: str) -> None:
+    programs = sorted((Path(__file__).parents[1] / "programs" / language).iterdir())[:40]
+    texts = [path.read_text() for path in programs if path.is_file()]
+    assert len(texts) > 5
+    for code in texts:
+        pieces = highlight(code, language)
+        assert "".join(piece.text for piece in pieces) == make_visible(code)
         assert all(piece.text for piece in pieces)
-    assert seen > 100
 
 
 def test_code_that_does_not_parse_is_refused_and_not_shown_without_colours() -> None:

@@ -67,7 +67,9 @@ def test_the_disclosure_tells_each_way_once_and_gives_no_mark_away() -> None:
     assert not [word for word in secrets if word in every]
 
 
-def test_a_scheme_that_says_nothing_is_disclosed_in_general(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheme_without_words_is_disclosed_in_general(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     module = plugins.load("watermarks", "universal")
     monkeypatch.delattr(module, "DISCLOSURE")
     assert ways_of(["universal"]) == f"- {OTHER_WAY}"
