@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from puzzlemark.studying.design import Design as StudyDesign
     from puzzlemark.studying.making import make_study
     from puzzlemark.studying.material import Marking as StudyMarking
+    from puzzlemark.studying.power import study_power
     from puzzlemark.studying.results import results_page as study_results_page
     from puzzlemark.studying.scoring import score_study
     from puzzlemark.studying.serving import serve_study
@@ -97,6 +98,7 @@ _HOMES = {
     "serve_study": "studying.serving",
     "show": "embedding.showing",
     "split": "quality.split",
+    "study_power": "studying.power",
     "study_results_page": "studying.results:results_page",
     "together": "verification.verdict:adjust",
     "train": "training.run",
@@ -148,6 +150,7 @@ __all__ = [
     "serve_study",
     "show",
     "split",
+    "study_power",
     "study_results_page",
     "together",
     "train",

@@ -36,6 +36,11 @@ class Marking:
     max_lines: int = 40
     max_width: int = 120  # characters in a line
 
+    def __post_init__(self) -> None:
+        for name in ("tau", "min_rate", "max_rate"):  # `1` and `1.0` are one setting
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, float(value))
+
     def is_readable(self, code: str) -> bool:
         """Whether a person can be asked to read it."""
         lines = code.strip("\n").split("\n")
@@ -273,5 +278,5 @@ def _refuse_few(choice: Choice, pool: _Pool, taken: Sequence[Item], design: Desi
         f"{choice.name}: {len(taken)} snippets can be shown with its mark, {design.carriers} are "
         f"needed ({len(pool.rows):,} carriers, {len(pool.items):,} of them short enough to read "
         "and changed by the mark, some taken by other watermarks); pass a larger dataset, a higher "
-        " --max-rate and --min-rate, more --max-lines or fewer --snippets"
+        "--max-rate and --min-rate, more --max-lines or fewer --snippets"
     )
