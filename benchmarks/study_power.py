@@ -1,13 +1,19 @@
 """How many people a study needs: `study_power.py` prints the tables of docs/results/human-study.md.
 
-The first: the paper's suspicious rates with the intervals that 25 answers give. The others: how
-often a study of some size sees a mark that is flagged more often than bare code.
+The first: the paper's suspicious rates with the intervals that 25 answers give, and which of them
+differ. The others: how often a study of some size sees a mark that is flagged more often than bare
+code.
 """
+
+import itertools
+from collections.abc import Iterator
 
 import puzzlemark as pm
 from puzzlemark.bench.records import table
+from puzzlemark.statistics.exact import fisher
 from puzzlemark.statistics.rates import estimate
 from puzzlemark.studying.results import PAPER, PAPER_ANSWERS, spell
+from puzzlemark.watermarks.base import named
 
 PARTICIPANTS = (5, 10, 20, 40)
 SUSPICIOUS = (0.1, 0.15, 0.2, 0.3, 0.5)
@@ -17,6 +23,9 @@ TESTS = 28  # of the paper's table: fourteen watermarks in two rounds
 
 def main() -> None:
     print(paper_table())
+    for line in differing():
+        print(line)
+    print()
     for alpha in (0.05, 0.05 / TESTS):
         print(power_table(alpha))
 
@@ -27,6 +36,18 @@ def paper_table() -> str:
         for mark, rates in PAPER.items()
     ]
     return table(["watermark", "round 1 (95 %)", "round 2 (95 %)"], rows)
+
+
+def differing() -> Iterator[str]:
+    """Pairs of watermarks of one language that Fisher's exact test tells apart."""
+    known = named()
+    for number, language in itertools.product((0, 1), ("python", "java")):
+        marks = [mark for mark in PAPER if known[mark].language == language]
+        for one, two in itertools.combinations(marks, 2):
+            hits = [round(PAPER_ANSWERS * PAPER[mark][number]) for mark in (one, two)]
+            found = fisher(hits[0], PAPER_ANSWERS, hits[1], PAPER_ANSWERS, two_sided=True)
+            if found.p < 0.05:
+                yield f"round {number + 1}: {one} and {two} differ, p = {found.p:.3f}"
 
 
 def power_table(alpha: float) -> str:
