@@ -282,6 +282,32 @@ def test_pages_of_two_participants_do_not_share_answers(
     assert heading(page) == "Before you begin"
 
 
+def test_a_page_for_each_round_gives_two_files_that_the_score_puts_together(
+    look: Looking, folder: Path, tmp_path: Path
+) -> None:
+    made, key = studies.make(
+        folder,
+        "twofold",
+        design=pm.StudyDesign("balanced", 2, 1, 2, 2),
+        marks=["universal"],
+        marking=pm.StudyMarking(tau=0, min_rate=1, max_rate=1, max_width=200),
+        two_files=True,
+    )
+    first, second = (look(folder / "twofold" / name).page for name in made.pages[:2])
+    begin(first)
+    press(first, "s", "n", "Enter")
+    assert "you get another page for the next round" in first.locator("#done").inner_text()
+    assert heading(second) == "Round 2 of 2"
+    press(second, "Enter", "n", "n", "Enter")
+    assert "Thank you very much" in second.locator("#done").inner_text()
+    for number, page in enumerate((first, second), start=1):
+        told = save(page, "#save", tmp_path / f"{number}.json")
+        assert [each["round"] for each in told["rounds"]] == [number]
+    score = pm.score_study(sorted(tmp_path.glob("*.json")), key, draws=99)
+    assert score.answered == {"p01": (1, 2)}
+    assert score.problems == ()
+
+
 def stages(opened: Opened) -> Iterator[str]:
     """Every screen of the page, in turn."""
     page = opened.page

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import orjson
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import puzzlemark as pm
 from puzzlemark.errors import UsageError
@@ -241,6 +243,29 @@ def test_hostile_code_is_inert_in_the_source(tmp_path: Path) -> None:
     assert not {"\u2028", "\u202e"} & set(page)
     texts = studies.data_of(tmp_path / "pages" / "p01.html")["snippets"].values()
     assert all("</script><script>alert(1)" in studies.text_of(each) for each in texts)
+
+
+@pytest.mark.parametrize("kind", ["folder", "glob", "parquet"])
+def test_a_dataset_may_be_a_folder_a_glob_or_parquet(tmp_path: Path, kind: str) -> None:
+    records = studies.functions(8)
+    (tmp_path / "data").mkdir()
+    if kind == "parquet":
+        source = tmp_path / "data" / "f.parquet"
+        parquet.write_table(pa.Table.from_pylist(records), source)
+    else:
+        source = tmp_path / "data" if kind == "folder" else tmp_path / "data" / "*.jsonl"
+        for number in (0, 1):
+            content = b"".join(orjson.dumps(each) + b"\n" for each in records[number::2])
+            (tmp_path / "data" / f"{number}.jsonl").write_bytes(content)
+    made = making.make_study(
+        [source],
+        tmp_path / "pages",
+        marks=["universal"],
+        design=pm.StudyDesign("balanced", 2, 1, 1, 2),
+        marking=studies.MARKING,
+        secret_file=studies.write_secret(tmp_path),
+    )
+    assert made.snippets == {"python": 2, "java": 2}
 
 
 def test_too_few_carriers_are_an_error_that_says_what_to_do(folder: Path) -> None:

@@ -1,8 +1,11 @@
 """How large a study must be."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from benchmarks.study_power import paper_table
 from puzzlemark.errors import UsageError
 from puzzlemark.studying.design import Design
 from puzzlemark.studying.power import redraw_ps, study_power
@@ -36,6 +39,13 @@ def test_more_people_and_a_larger_difference_see_more() -> None:
 def test_both_designs_can_be_asked(design: str) -> None:
     made = Design("paper" if design == "paper" else "balanced", 8, 2)
     assert study_power(0.9, 0.1, participants=4, design=made, runs=200, draws=199) > 0.7
+
+
+def test_the_page_of_results_shows_these_numbers() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results" / "human-study.md").read_text()
+    assert paper_table() in page
+    share = study_power(0.3, 0.1, participants=5)
+    assert f"| 0.30 | {share:.0%} |" in page.partition("alpha 0.05 ")[2].partition("alpha")[0]
 
 
 def test_a_rate_that_is_none_is_refused() -> None:

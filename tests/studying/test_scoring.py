@@ -160,7 +160,7 @@ def test_the_page_has_the_papers_table_beside_and_names_what_is_left_out(
     assert [row[1] for row in rows] == ["1", "2"]
     assert [row[-1].strip(" |") for row in rows] == ["0.12", "0.32"]
     assert "4/4 = 1.00 (0.40-1.00)" in rows[0][3]
-    assert "odd.json`: unreadable" in page
+    assert "odd.json: unreadable" in page
     assert "8 of 8 participants" in page
 
 

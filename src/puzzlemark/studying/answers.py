@@ -17,10 +17,16 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+# What a page writes, and nothing longer: these texts are shown in messages
+Label = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+Seal = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, Field(pattern=r"^p[0-9]{2,6}$")]
+
+
 class Answer(_Part):
     """What was said of one snippet, and how long it was in sight."""
 
-    snippet: str
+    snippet: Label
     suspicious: bool
     milliseconds: NonNegativeInt
 
@@ -37,10 +43,10 @@ class AnswerFile(_Part):
 
     format: Literal["study answers"]
     version: Literal[1]
-    study: str
-    participant: str
+    study: Label
+    participant: Name
     rounds: tuple[AnsweredRound, ...]
-    seal: str
+    seal: Seal
 
     def seal_with(self, token: str) -> str:
         """The seal that a page with this token sets.

@@ -189,8 +189,10 @@ def _carriers(
     for place, source in enumerate(sources):
         if choice.language not in source.rows:
             continue
-        output = bench.folder / f"{choice.name}-{place}{''.join(source.corpus.path.suffixes[-2:])}"
-        manifest = bench.folder / f"{choice.name}-{place}.manifest"
+        own = bench.folder / f"{choice.name}-{place}"
+        is_file = source.corpus.layout.kind == "file"
+        output = own / (source.corpus.path.name if is_file else "shards")
+        manifest = own / "manifest"
         marking = bench.marking
         try:
             embed(

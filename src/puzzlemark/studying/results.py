@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from puzzlemark.bench.records import table
+from puzzlemark.pages.diff import make_visible
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.studying.scoring import MarkScore, StudyScore
 
@@ -118,7 +119,8 @@ def _problems(score: StudyScore) -> Iterator[str]:
     if not score.problems:
         yield "Every file that was passed is counted.\n"
     for problem in score.problems:
-        yield f"- `{problem.path}`: {problem.why}: {problem.what}\n"
+        shown = make_visible(f"{problem.path}: {problem.why}: {problem.what}")
+        yield f"- `{shown.replace('`', '?')}`\n"  # a file's name is a stranger's text
 
 
 def spell(rate: Rate) -> str:

@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import secrets
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from puzzlemark.studying.key import StudyError
 LARGEST = 1 << 20  # bytes of answers; 1,000 answers are about 100 KB
 PATIENCE = 30  # seconds for a request to arrive
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - only where the user asks for it
 LOGGER = logging.getLogger(__name__)
 WELCOME = b"Please open the link that you were given."
 
@@ -102,7 +104,8 @@ def serve_study(
     thread.start()
     try:
         bound = int(server.server_address[1])
-        links = {name: f"http://{host}:{bound}{page.link}" for name, page in pages.items()}
+        reached = socket.gethostname() if host == EVERYWHERE else host
+        links = {name: f"http://{reached}:{bound}{page.link}" for name, page in pages.items()}
         yield Lab(host, bound, links, target)
     finally:
         server.shutdown()
