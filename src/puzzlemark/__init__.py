@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from puzzlemark.quality.result import load_quality
     from puzzlemark.quality.split import split
     from puzzlemark.snippet import Edit, Snippet
+    from puzzlemark.studying.design import Design as StudyDesign
+    from puzzlemark.studying.making import make_study
+    from puzzlemark.studying.material import Marking as StudyMarking
+    from puzzlemark.studying.power import study_power
+    from puzzlemark.studying.results import results_page as study_results_page
+    from puzzlemark.studying.scoring import score_study
+    from puzzlemark.studying.serving import serve_study
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.training.run import train
@@ -62,6 +69,8 @@ _HOMES = {
     "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
+    "StudyDesign": "studying.design:Design",
+    "StudyMarking": "studying.material:Marking",
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
@@ -82,6 +91,7 @@ _HOMES = {
     "load_probes": "verification.probes",
     "load_quality": "quality.result",
     "load_run": "verification.run",
+    "make_study": "studying.making",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
     "open_model": "models.base",
@@ -96,9 +106,13 @@ _HOMES = {
     "save_scores_picture": "embedding.drawing",
     "save_suspicion_picture": "detectors._picture",
     "score": "embedding.scores",
+    "score_study": "studying.scoring",
+    "serve_study": "studying.serving",
     "show": "embedding.showing",
     "split": "quality.split",
     "stamp": "evidence.stamping",
+    "study_power": "studying.power",
+    "study_results_page": "studying.results:results_page",
     "together": "verification.verdict:adjust",
     "train": "training.run",
     "verify": "verification.run",
@@ -115,6 +129,8 @@ __all__ = [
     "Run",
     "Scored",
     "Snippet",
+    "StudyDesign",
+    "StudyMarking",
     "Summary",
     "Terms",
     "apply",
@@ -135,6 +151,7 @@ __all__ = [
     "load_probes",
     "load_quality",
     "load_run",
+    "make_study",
     "measure",
     "measure_quality",
     "open_model",
@@ -149,9 +166,13 @@ __all__ = [
     "save_scores_picture",
     "save_suspicion_picture",
     "score",
+    "score_study",
+    "serve_study",
     "show",
     "split",
     "stamp",
+    "study_power",
+    "study_results_page",
     "together",
     "train",
     "verify",
