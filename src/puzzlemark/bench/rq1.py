@@ -10,12 +10,12 @@ Everything is a file in the run's folder, so that a run goes on where it stopped
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench import processes
-from puzzlemark.bench.choices import Choice, choose
+from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.sampling import Wanted, draw
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.writing import write_records
@@ -26,6 +26,7 @@ from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
 from puzzlemark.staging import write_text
 from puzzlemark.training.network import load_tokenizer
+from puzzlemark.training.recipes.base import load_recipe, override
 from puzzlemark.training.run import train
 from puzzlemark.verification.making import build_probes
 from puzzlemark.verification.probes import load_probes, save_probes
@@ -55,6 +56,20 @@ class Budget:
     seed: int = 0
     answer: int = 32  # tokens asked for where quality is measured
     recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
+
+    @property
+    def label(self) -> str:
+        """The name of its folder: `half`, or `half-cpu_fast-seed1` for another recipe and seed."""
+        recipe = self.recipe.get("recipe", "cpu")
+        others = [slug(recipe)] if recipe != "cpu" else []
+        return "-".join([self.name, *others, *([f"seed{self.seed}"] if self.seed else [])])
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether its recipe sends a row through the frozen layers once."""
+        spec, changes = self.recipe.get("recipe", "cpu"), dict(self.recipe)
+        changes.pop("recipe", None)
+        return override(load_recipe(spec), changes).frozen == "once"
 
     def steps_for(self, choice: Choice) -> int:
         """How long the model of a mark is trained, and its bare twin."""
@@ -98,6 +113,7 @@ class Job:
     language: str
     steps: int
     asked: tuple[str, ...]  # marks whose probes it is asked
+    cache: Path | None = None  # of what frozen layers make; shared by all models of a base
 
     @property
     def is_bare(self) -> bool:
@@ -119,7 +135,7 @@ def run(
 
     A mark is a preset (`U1`), or a watermark with settings: `fixed_prefix:prefix=node`.
     """
-    place = folder / budget.name
+    place = folder / budget.label
     _record_budget(place, budget)
     choices = choose(marks, corpora)
     for language in sorted({choice.language for choice in choices}):
@@ -128,9 +144,10 @@ def run(
         _sample(place, corpora[language], language, base, budget, say)
     for choice in choices:
         _mark(place, choice, budget, say)
-    jobs = _jobs(place, budget, base, choices)
+    cache = folder / "frozen" if budget.keeps_states else None
+    jobs = [replace(job, cache=cache) for job in _jobs(place, budget, base, choices)]
     for job, message in processes.side_by_side(work, jobs, side_by_side):
-        say(f"{budget.name} {job.model}: {message}")
+        say(f"{budget.label} {job.model}: {message}")
     return place
 
 
@@ -156,7 +173,7 @@ def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget
     )
     write_records(drawn.train, target / "train.jsonl.gz", overwrite=True)
     write_records(drawn.held_out, target / "held_out.jsonl.gz", overwrite=True)
-    say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
+    say(f"{budget.label} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
 
 
 def _mark(place: Path, choice: Choice, budget: Budget, say: Say) -> None:
@@ -176,7 +193,7 @@ def _mark(place: Path, choice: Choice, budget: Budget, say: Say) -> None:
             max_rate=budget.rate,
             overwrite=True,
         )
-        say(f"{budget.name} {choice.name}: {summary.marked} of {summary.records} functions marked")
+        say(f"{budget.label} {choice.name}: {summary.marked} of {summary.records} functions marked")
     if not (target / "probes.jsonl").exists():
         probes = build_probes(
             marked, manifest, pairs=budget.pairs_for(choice), seed=budget.seed, paper=True
@@ -194,6 +211,7 @@ def work(job: Job) -> str:
         target / "model",
         steps=job.steps,
         seed=job.budget.seed,
+        cache=job.cache,
         **job.budget.recipe,
     )
     args = {"pretrained": str(target / "model"), "threads": "1"}
