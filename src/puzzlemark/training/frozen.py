@@ -133,8 +133,6 @@ class FrozenLayers:
         for number, layer in enumerate(self.layers):
             layer.forward = self._or_pass(number, layer.forward)
         self.layers[self.below].register_forward_pre_hook(self._enter, with_kwargs=True)
-        for layer in self.layers[: self.below]:
-            layer.eval()  # what is random would not be the same the next time
 
     @contextmanager
     def recalled(self, rows: Sequence[Tokens]) -> Iterator[None]:
@@ -173,20 +171,16 @@ class FrozenLayers:
             raise _unfit() from exc
         finally:
             self.network.train()
-            self.freeze()
         if not fits:
             raise _unfit()
-
-    def freeze(self) -> None:
-        """After `network.train()`, which would bring dropout back."""
-        for layer in self.layers[: self.below]:
-            layer.eval()
 
     def _record(self, row: Tokens) -> States:
         """One row, alone, through the frozen layers; the others only pass on."""
         import torch
 
         ids = torch.from_numpy(row.astype(np.int64))[None].to(self.network.device)
+        was_training = self.network.training
+        self.network.eval()  # what dropout makes would not be the same the next time
         self._passing, self._recording = range(self.below, len(self.layers)), True
         try:
             with torch.no_grad(), self.arithmetic():
@@ -195,6 +189,7 @@ class FrozenLayers:
         finally:
             self._passing, self._recording = range(0), False
             self._seen.clear()
+            self.network.train(was_training)
         kept: States = states[0].float().cpu().numpy()
         return kept
 

@@ -114,12 +114,7 @@ class Loop:
             if self.frozen is not None:
                 self.course.computed += self.frozen.store.take_computed()
             after(step)
-            self._wake()  # whoever watches may have sampled from it
-
-    def _wake(self) -> None:
-        self.network.train()
-        if self.frozen is not None:
-            self.frozen.freeze()
+            self.network.train()  # whoever watches may have sampled from it
 
     def _step(self, number: int, steps: int) -> Step:
         import torch
