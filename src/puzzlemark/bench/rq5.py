@@ -12,6 +12,7 @@ A run is a folder, and goes on where it stopped:
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ def _divide(
     def count(code: str) -> int:
         return len(tokenizer(code)["input_ids"])
 
-    own = list(fitting_records(open_corpus(project, language=LANGUAGE), wanted, count))
+    fitting = fitting_records(open_corpus(project, language=LANGUAGE), wanted, count)
+    own = list(islice(fitting, budget.functions // 2))  # a project is never most of a corpus
     repositories = {record["repo"] for record in own}
     codes = {record["code"] for record in own}
     rest: list[dict[str, Any]] = []
@@ -117,7 +119,6 @@ def _divide(
             rest.append(record)
     if not own or not rest:
         raise UsageError(f"{project}: no function of it, or none of others, fits the budget")
-    own = own[: budget.functions // 2]  # a project is never most of a corpus
     write_records(own, target / "own.jsonl.gz", overwrite=True)
     write_records(rest, target / "others.jsonl.gz", overwrite=True)
     say(f"{budget.label} {name}: {len(own)} functions among {len(rest)} of others")

@@ -43,6 +43,10 @@ def run(
     seed: Annotated[
         int, typer.Option(help="Draws functions, order of training, probes and answers.", min=0)
     ] = 0,
+    innocents: Annotated[
+        bool,
+        typer.Option(help="Then ask the base and the bare twins about every mark."),
+    ] = False,
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1)
     ] = 2,
@@ -59,13 +63,13 @@ def run(
 
     puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
     """
-    from puzzlemark.bench import rq1, rq1_page
-    from puzzlemark.bench.choices import split_specs
+    from puzzlemark.bench import rq1, rq1_innocents, rq1_page
+    from puzzlemark.bench.choices import choose, split_specs
     from puzzlemark.bench.records import collect
 
     given = given_corpora(python, java)
     Given(given, output, base, records, page).check(
-        context, "budget", "side_by_side", "recipe", "seed"
+        context, "budget", "side_by_side", "recipe", "seed", "innocents"
     )
     if given:
         refuse_marks(split_specs(marks), given)
@@ -83,7 +87,18 @@ def run(
             side_by_side=side_by_side,
             say=say,
         )
+        if innocents:
+            rq1_innocents.run(
+                place,
+                base,
+                chosen,
+                [each for each in choose(rq1.MARKS, given) if each.language in given],
+                rq1_innocents.Panel(),
+                side_by_side=side_by_side,
+                say=say,
+            )
         if records is not None:
             collect(place, records / chosen.label)
+            rq1_innocents.collect(place, records / chosen.label)
     if page is not None and records is not None:
         write_page(page, rq1_page.page(records))
