@@ -78,17 +78,3 @@ def count_lines(lines: NDArray[np.int32]) -> dict[str, int]:
     """How many snippets have so many lines: `count_lines([3, 1, 3]) -> {"1": 1, "3": 2}`."""
     numbers, counts = np.unique(lines, return_counts=True)
     return {str(n): int(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}
-
-
-def quantile(counts: Mapping[str, int], share: float) -> int:
-    """The smallest number of lines that this share of the snippets does not exceed.
-
-    `quantile({"1": 1, "3": 2}, 0.5) -> 3`.
-    """
-    total, seen = sum(counts.values()), 0
-    ordered = sorted((int(lines), count) for lines, count in counts.items())
-    for lines, count in ordered:
-        seen += count
-        if seen >= share * total:
-            return lines
-    return ordered[-1][0] if ordered else 0
