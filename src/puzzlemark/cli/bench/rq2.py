@@ -22,6 +22,7 @@ from puzzlemark.cli.bench.base import (
 )
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {"tiny": {"marks": "W1,S1,M1,P1,U1,W2,S2,M2,P3,U2"}}  # for `bench paper`
 
 
 def run(

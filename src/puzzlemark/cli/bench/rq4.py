@@ -20,6 +20,7 @@ from puzzlemark.cli.bench.base import (
 )
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {"tiny": {"marks": "P1,P3"}}  # for `bench paper`
 
 
 def run(
