@@ -8,7 +8,8 @@ from typing import Any
 from puzzlemark.bench.records import Row, load_rows, scientific, table
 from puzzlemark.verification.tests.base import Comparison
 
-# The paper's Tables 1 (marked models) and 2: Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B
+# The paper's rq1_effective (marked models) and rq1_harmless: Qwen2.5-3B, StarCoderBase-1B,
+# DeepSeek-Coder-1.3B
 PAPER_P = {
     "P1": ("1.67E-192", "2.75E-181", "1.81E-204"),
     "P2": ("5.18E-195", "6.91E-196", "2.38E-163"),

@@ -16,6 +16,7 @@ from puzzlemark.cli.bench.base import (
     refuse_marks,
     say,
     write_page,
+    write_pictures,
 )
 from puzzlemark.errors import UsageError
 
@@ -57,7 +58,7 @@ def run(
 
     puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
     """
-    from puzzlemark.bench import rq1, rq1_page
+    from puzzlemark.bench import rq1, rq1_figures, rq1_page
     from puzzlemark.bench.choices import split_specs
     from puzzlemark.bench.records import collect
 
@@ -82,3 +83,4 @@ def run(
             collect(place, records / budget)
     if page is not None and records is not None:
         write_page(page, rq1_page.page(records))
+        write_pictures(records, rq1_figures.figures(records))
