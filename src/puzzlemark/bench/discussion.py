@@ -119,7 +119,7 @@ def _join(job: Job) -> None:
     write_text(job.folder / f"{job.language}.json", json.dumps(facts, indent=1) + "\n")
 
 
-def seconds(costs: list[dict[str, Any]], step: str) -> float | None:
-    """The median time of a step, over its marks and repeats."""
-    took = [each for cost in costs if cost["step"] == step for each in cost["seconds"]]
+def seconds(costs: list[dict[str, Any]], *marks: str) -> float | None:
+    """The median time of one mark, or of several over all their repeats."""
+    took = [each for cost in costs if cost["mark"] in marks for each in cost["seconds"]]
     return median(took) if took else None

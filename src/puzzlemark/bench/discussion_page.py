@@ -86,28 +86,31 @@ def _cost_section(facts: Facts) -> Iterator[str]:
     yield "## Time cost\n"
     yield (
         "Processor seconds of one core for the whole dataset, medians of runs in turn; embedding "
-        "is timed with the features at hand, for every scheme alike. *To CoProtector* is the ratio "
-        "to CoProtector's embedding. Minutes for 400,000 are the same figures, scaled up linearly; "
+        "is timed with the features at hand, for every scheme alike. Every mark is embedded at its usual rate. *To CoProtector* is "
+        "the ratio to CoProtector's median. Minutes for 400,000 are the same figures, scaled up linearly; "
         "the paper's minutes are its own, of another program and machine.\n"
     )
-    head = "language|step|marks|seconds|to CoProtector|minutes for 400,000|paper's minutes"
+    head = "language|step|mark|seconds|to CoProtector|minutes for 400,000|paper's minutes"
     rows = [cells for language in facts for cells in _cost_cells(language)]
     yield table(head.split("|"), rows)
 
 
 def _cost_cells(language: Mapping[str, Any]) -> Iterator[list[str]]:
-    costs = language["costs"]
-    base = seconds(costs, "CoProtector")
-    marks = {"selection": "", **{s: ", ".join(m) for s, m in SCHEMES[language["language"]].items()}}
-    for place, (step, shown) in enumerate(marks.items()):
-        took = seconds(costs, step)
+    costs, schemes = language["costs"], SCHEMES[language["language"]]
+    base = seconds(costs, *schemes["CoProtector"])
+    steps = [
+        ("selection", ""),
+        *((name, mark) for name, marks in schemes.items() for mark in marks),
+    ]
+    for place, (step, mark) in enumerate(steps):
+        took = seconds(costs, mark)
         if took is None:
             continue
         scaled = took / language["records"] * PAPER_RECORDS / 60
         yield [
             language["language"].title() if place == 0 else "",
-            step if step == "selection" else f"embedding, {step}",
-            shown or "-",
+            f"embedding, {step}" if mark else step,
+            mark or "-",
             f"{took:.2f}",
             "-" if not base else f"{took / base:.1f}",
             f"{scaled:.1f}",
