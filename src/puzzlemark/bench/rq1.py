@@ -95,6 +95,21 @@ def twin_of(choice: Choice, budget: Budget) -> str:
 BUDGETS = {
     each.name: each
     for each in (
+        # whether all works, and nothing else: for a toy model, in seconds
+        Budget(
+            "tiny",
+            functions=60,
+            rate=0.5,
+            tau=0.0,
+            steps=4,
+            universal_steps=6,
+            longest=160,
+            held_out=8,
+            pairs=8,
+            universal_pairs=8,
+            max_tokens=8,
+            answer=8,
+        ),
         # half of the functions marked: what a few minutes of one core can teach
         Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
         # below: a longer look at more functions; one twin serves all marks of a language

@@ -17,10 +17,16 @@ from puzzlemark.cli.bench.base import (
     refuse_marks,
     say,
     write_page,
+    write_pictures,
 )
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {
+    "tiny": {"marks": "P1,U1,P3,U2", "base": "needed"},
+    "small": {"base": "needed"},
+    "full": {"base": "needed"},
+}  # for `bench paper`
 
 
 def run(
@@ -63,7 +69,7 @@ def run(
 
     puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
     """
-    from puzzlemark.bench import rq1, rq1_innocents, rq1_page
+    from puzzlemark.bench import rq1, rq1_figures, rq1_innocents, rq1_page
     from puzzlemark.bench.choices import choose, split_specs
     from puzzlemark.bench.records import collect
 
@@ -102,3 +108,4 @@ def run(
             rq1_innocents.collect(place, records / chosen.label)
     if page is not None and records is not None:
         write_page(page, rq1_page.page(records))
+        write_pictures(records, rq1_figures.figures(records))
