@@ -1,6 +1,7 @@
 """`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ from puzzlemark.errors import UsageError
 DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("max_tokens", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
+    *("max_tokens", "samples", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
 EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applicable": 12}
@@ -56,9 +57,17 @@ def run(
         bool, typer.Option("--sequential", help="Stop as soon as the evidence suffices.")
     ] = False,
     temperature: Annotated[
-        float | None, typer.Option(help="Sampling temperature. (default: 0.2; --paper: 1.0)")
+        float | None,
+        typer.Option(help="Sampling temperature. (default: the mark's, mostly 0.2; --paper: 1.0)"),
     ] = None,
-    max_tokens: Annotated[int, typer.Option(help="New tokens for each prompt.", min=1)] = 24,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(help="New tokens for each prompt. (default: the mark's, mostly 24)", min=1),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Completions of each prompt. (default: the mark's, mostly 1)", min=1),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,
     ratio: Annotated[
         float | None,
@@ -114,16 +123,20 @@ def run(
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
     _keep_apart(output, dataset, manifest, probes, model_args, secret_file)
-    terms = terms_for(
+    terms_of = partial(
+        terms_for,
         paper=paper,
         sequential=sequential,
         temperature=temperature,
         max_tokens=max_tokens,
+        samples=samples,
         alpha=alpha,
         seed=seed,
         ratio=ratio,
     )
+    terms_of()  # whatever is wrong with them, no probe is made in vain
     asked = _probes(probes, dataset, manifest, pairs, seed, secret_file, paper)
+    terms = terms_of(sampling=asked.design.sampling)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)

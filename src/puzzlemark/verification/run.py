@@ -24,7 +24,7 @@ from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
 from puzzlemark.verification.checking import near_duplicates
 from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
-from puzzlemark.verification.terms import Terms, read_terms
+from puzzlemark.verification.terms import Terms, read_terms, usual_terms
 from puzzlemark.verification.tests.base import Outcome, load_test
 from puzzlemark.verification.transcript import Header, Transcript, asking, pending, read
 from puzzlemark.verification.verdict import StoppingRule, Verdict, decide
@@ -35,7 +35,7 @@ VERSION = 2  # 1 had one decisive finding, not one for each arm to beat
 FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json")  # what a run's folder consists of
 CHUNK = 10  # pairs that sequential mode asks before it looks again
 
-Questions = dict[str, Request]  # of one probe, by the arm's name
+Questions = dict[str, tuple[Request, ...]]  # of one probe, by the arm's name: all samples
 
 
 class RunError(PuzzleMarkError):
@@ -59,7 +59,7 @@ class Run:
     folder: Path
     probes: ProbeSet
     terms: Terms
-    completions: list[dict[str, Answer]]  # for each probe, by the arm's name
+    completions: list[dict[str, Answer]]  # for each probe, by the arm's name; the first sample
     outcomes: list[Outcome]  # of each probe
     judged: list[int]  # the probes that the verdict rests on, in their order
     verdict: Verdict
@@ -120,7 +120,7 @@ def query(
     """
     check(probes)
     design = probes.design
-    terms = (terms or Terms()).fixed(design)
+    terms = (terms or usual_terms(design)).fixed(design)
     rule = None
     if terms.mode == "sequential":
         rule = StoppingRule(design, terms, key_of(probes, secret, secret_file))
@@ -189,11 +189,17 @@ def _batches(
     prompts, which nobody judges, are spread evenly among them.
     """
     rng = random.Random(f"{terms.seed}:order")
-    ordinary = [_request(prompt, -1 - n, terms) for n, prompt in enumerate(probes.ordinary)]
+    ordinary = [
+        request
+        for n, prompt in enumerate(probes.ordinary)
+        for request in _requests(prompt, -1 - n, terms)
+    ]
     step = CHUNK if terms.mode == "sequential" else max(1, len(questions))
     for start in range(0, len(questions), step):
         end = min(start + step, len(questions))
-        requests = [request for arms in questions[start:end] for request in arms.values()]
+        requests = [
+            r for arms in questions[start:end] for samples in arms.values() for r in samples
+        ]
         share = slice(*(len(ordinary) * n // len(questions) for n in (start, end)))
         requests += ordinary[share]
         rng.shuffle(requests)
@@ -203,7 +209,7 @@ def _batches(
 def dry_run(probes: ProbeSet, folder: Path | str, terms: Terms | None = None) -> Estimate:
     """What asking would take; asks nothing and writes nothing."""
     check(probes)
-    terms = (terms or Terms()).fixed(probes.design)
+    terms = (terms or usual_terms(probes.design)).fixed(probes.design)
     batches = _batches(probes, questions_of(probes, terms), terms)
     requests = [request for _, batch in batches for request in batch]
     return estimate(pending(requests, Path(folder) / "transcript.jsonl"))
@@ -245,28 +251,42 @@ def load_run(
 def questions_of(probes: ProbeSet, terms: Terms) -> list[Questions]:
     """The requests of each probe by arm; arms share one where their prompts are the same."""
     return [
-        {name: _request(arm.prompt, n, terms) for name, arm in probe.arms.items()}
+        {name: _requests(arm.prompt, n, terms) for name, arm in probe.arms.items()}
         for n, probe in enumerate(probes.probes)
     ]
 
 
-def _request(prompt: str, number: int, terms: Terms) -> Request:
-    """A question with a seed of its own, whatever else is asked."""
-    text = f"{terms.seed}:{number}:{prompt}".encode("utf-8", "surrogatepass")
-    seed = int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") >> 1
-    return Request(prompt, terms.max_tokens, terms.temperature, seed)
+def _requests(prompt: str, number: int, terms: Terms) -> tuple[Request, ...]:
+    """The samples of a question, each with a seed of its own, whatever else is asked."""
+    return tuple(
+        Request(prompt, terms.max_tokens, terms.temperature, _seed(terms, number, sample, prompt))
+        for sample in range(terms.samples)
+    )
 
 
-def outcome_of(
-    probe: Probe, requests: Mapping[str, Request], answers: Mapping[str, Answer]
-) -> Outcome:
-    """What the arms of a probe scored, those that were answered."""
-    scores: dict[str, str | None] = {}
+def _seed(terms: Terms, number: int, sample: int, prompt: str) -> int:
+    """The first sample has the seed that it has when there is no other."""
+    place = f"{number}#{sample}" if sample else str(number)
+    text = f"{terms.seed}:{place}:{prompt}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") >> 1
+
+
+def outcome_of(probe: Probe, questions: Questions, answers: Mapping[str, Answer]) -> Outcome:
+    """What the arms of a probe scored, those of which all samples were asked."""
+    samples: dict[str, tuple[str | None, ...]] = {}
     for name, arm in probe.arms.items():
-        answer = answers.get(requests[name].key)
-        if isinstance(answer, str):
-            scores[name] = arm.score(answer)
-    return Outcome(scores, probe)
+        asked = _asked(questions[name], answers) or ()
+        if texts := [answer for answer in asked if isinstance(answer, str)]:
+            samples[name] = tuple(arm.score(text) for text in texts)
+    several = any(len(requests) > 1 for requests in questions.values())
+    scores = {name: scored[0] for name, scored in samples.items()}
+    return Outcome(scores, probe, samples if several else {})
+
+
+def _asked(requests: Sequence[Request], answers: Mapping[str, Answer]) -> list[Answer] | None:
+    """The answers to all samples of a question; None when one of them was never asked."""
+    found = [answers[request.key] for request in requests if request.key in answers]
+    return found if len(found) == len(requests) else None
 
 
 def _prepared(folder: Path, probes: ProbeSet) -> Path:
@@ -293,7 +313,7 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
     outcomes = [outcome_of(probe, requests, answers) for probe, requests in pairs]
     repeated = near_duplicates(probes.probes)
     kept = [n for n in range(len(outcomes)) if n not in repeated]
-    asked = [n for n in kept if any(r.key in answers for r in questions[n].values())]
+    asked = [n for n in kept if any(_asked(each, answers) for each in questions[n].values())]
     verdict = decide(
         [outcomes[n] for n in asked],
         design=probes.design,
@@ -304,8 +324,8 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         key=key,
     )
     completions = [
-        {name: answers[r.key] for name, r in requests.items() if r.key in answers}
-        for requests in questions
+        {name: _shown(found) for name, r in arms.items() if (found := _asked(r, answers))}
+        for arms in questions
     ]
     return Run(
         folder,
@@ -319,6 +339,11 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         transcript.header["model"],
         transcript.header["versions"],
     )
+
+
+def _shown(answers: Sequence[Answer]) -> Answer:
+    """The first sample that was answered, which is the one that is scored; else why none was."""
+    return next((answer for answer in answers if isinstance(answer, str)), answers[0])
 
 
 def _notes(transcript: Transcript, repeated: int) -> list[str]:
@@ -359,7 +384,8 @@ def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
 
 def _count(questions: Sequence[Questions], transcript: Transcript) -> Answers:
     answers = transcript.answers
-    keys = sorted({r.key for requests in questions for r in requests.values()} & set(answers))
+    asked = {r.key for arms in questions for samples in arms.values() for r in samples}
+    keys = sorted(asked & set(answers))
     failed = sum(isinstance(answers[key], Failure) for key in keys)
     return Answers(_digest(keys, answers), len(keys), failed, transcript.sittings)
 

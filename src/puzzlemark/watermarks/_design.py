@@ -82,6 +82,15 @@ class ArmWords:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How completions are drawn where whoever asks does not say otherwise."""
+
+    temperature: float = 0.2  # the same model hits about three times as often as at 1.0
+    max_tokens: int = 24
+    samples: int = 1  # of each prompt, each with a seed of its own
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What decides in one mode: a test, and the arms that the armed one must beat, each of them."""
 
@@ -107,6 +116,7 @@ class Design:
     hits: str = "held the target"  # what completions did that count
     symbols: tuple[str, ...] = (HIT,)  # what a completion may score
     tests: tuple[str, ...] = ("fisher", "mcnemar", "sequential")  # that are made, decisive or not
+    sampling: Sampling = Sampling()  # what suits the design
     ratio: float = 1.0  # how often an innocent model may hit in the armed arm alone, for each time
     ratio_source: str = "as both arms are alike"  # that it hits in the other alone; and who says so
     unfair_claim: str = (

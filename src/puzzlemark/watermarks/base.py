@@ -15,6 +15,7 @@ from puzzlemark.watermarks._design import ArmWords as ArmWords
 from puzzlemark.watermarks._design import Decision as Decision
 from puzzlemark.watermarks._design import Design as Design
 from puzzlemark.watermarks._design import Probe as Probe
+from puzzlemark.watermarks._design import Sampling as Sampling
 from puzzlemark.watermarks._names import ProbeNames as ProbeNames  # plug-ins import it from here
 
 Role = Literal["prefix", "suffix", "trigger", "target"]
