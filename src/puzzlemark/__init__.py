@@ -12,7 +12,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from puzzlemark.attacks._run import attack
     from puzzlemark.auditing.run import Audit, audit
+    from puzzlemark.bench.damage import count_damage
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
@@ -59,8 +61,10 @@ _HOMES = {
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
+    "attack": "attacks._run",
     "audit": "auditing.run",
     "compare_quality": "quality.compare:compare",
+    "count_damage": "bench.damage",
     "detect": "detectors._run",
     "embed": "embedding.run",
     "fetch_model": "models.fetching.run:fetch",
@@ -104,8 +108,10 @@ __all__ = [
     "Summary",
     "Terms",
     "apply",
+    "attack",
     "audit",
     "compare_quality",
+    "count_damage",
     "detect",
     "embed",
     "fetch_model",
