@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from puzzlemark.errors import UnsafeRename
 from puzzlemark.languages.base import Language
+from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import mentions, words
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree
@@ -38,9 +39,8 @@ class Cell:
     table: int  # the number of its set
     member: int  # the number of its name in the set
     is_parameter: bool
-    is_free: bool  # every other member could take its place
+    is_free: bool  # every other member could take its place, by the public rule
     is_inside: bool  # it first stands inside a line, not at its start
-    is_asked: bool  # no member of its set stands before it: the scheme can ask about it
     function: int  # its number in the record
     name: str  # of the function
     kind: str  # how it is bound: "for_statement"
@@ -48,7 +48,6 @@ class Cell:
     windows: tuple[tuple[str, ...], ...]  # REACH tokens, HOLE, REACH tokens of each occurrence
     words: tuple[str, ...]  # of the other names in the function
     locals: tuple[str, ...]  # the names of its other variables
-    spoken: tuple[int, ...]  # members that comments and strings name
     occurrences: int
     lines: int
     start: int  # byte offset of its first occurrence
@@ -62,7 +61,7 @@ class Cell:
         """The reverse."""
         cell = dict(zip(cls.__slots__, values, strict=True))
         cell["windows"] = tuple(map(tuple, cell["windows"]))
-        for name in ("heads", "words", "locals", "spoken"):
+        for name in ("heads", "words", "locals"):
             cell[name] = tuple(cell[name])
         return cls(**cell)
 
@@ -85,11 +84,10 @@ def find_cells(tree: Tree) -> Iterator[Cell]:
     found = list(TOKEN.finditer(tree.code))
     starts = [token.start() for token in found]
     tokens = [token.group().decode("utf-8", "replace") for token in found]
-    spoken = frozenset(_spoken(tree))
     for function in functions(tree):
         for variable in function.variables:
             if variable.name in places:
-                yield _cell(tree, function, variable, places, starts, tokens, spoken)
+                yield _cell(tree, function, variable, places, starts, tokens)
 
 
 def _cell(
@@ -99,7 +97,6 @@ def _cell(
     places: dict[str, tuple[int, int]],
     starts: list[int],
     tokens: list[str],
-    spoken: frozenset[str],
 ) -> Cell:
     number, member = places[variable.name]
     names = tree.language.synonyms[number]
@@ -113,7 +110,6 @@ def _cell(
         is_parameter=variable.is_parameter,
         is_free=_is_free(tree, function, variable, names),
         is_inside=bool(before[before.rfind(b"\n") + 1 :].strip()),
-        is_asked=not any(mentions(before, name) for name in names),
         function=function.index,
         name=function.name,
         kind=_kind(node),
@@ -121,7 +117,6 @@ def _cell(
         windows=tuple(_windows(tokens, at)),
         words=_words(tokens, set(at)),
         locals=tuple(v.name for v in function.variables if v is not variable)[:MOST_WORDS],
-        spoken=tuple(index for index, name in enumerate(names) if name in spoken),
         occurrences=variable.frequency,
         lines=tree.code.count(b"\n") + 1,
         start=first,
@@ -133,6 +128,9 @@ def _is_free(tree: Tree, function: Function, variable: Variable, names: Sequence
     others = [name for name in names if name != variable.name]
     if function.dynamic is not None or variable.refusal("safe") is not None:
         return False
+    without = (Edit(start, variable.name.encode(), b" ") for start in variable.starts)
+    if mentions(apply_edits(tree.code, without), variable.name):
+        return False  # its own name must be as rare as the others are
     if any(why_not_fresh(tree, name) is not None for name in others):
         return False
     try:
@@ -194,15 +192,3 @@ def _words(tokens: list[str], own: set[int]) -> tuple[str, ...]:
     )
     split = dict.fromkeys(word.lower() for name in names for word in words(name))
     return tuple(split)[:MOST_WORDS]
-
-
-def _spoken(tree: Tree) -> Iterator[str]:
-    """The words of comments and strings."""
-    told = tree.language.tokens.comments | tree.language.tokens.strings
-    stack = [tree.root]
-    while stack:
-        node = stack.pop()
-        if node.type in told:
-            yield from NAMED.findall(tree.text(node))
-        else:
-            stack.extend(node.named_children)

@@ -8,8 +8,6 @@ itself: from its file, its project, what it is bound to, and a language model of
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,19 +125,16 @@ class Guess:
     support: NDArray[np.float64]
 
 
-def priors(seen: Seen) -> Chances:
-    """The public rule, from the suspect dataset: counts of the project + 2 x the global share."""
-    ours = seen.is_local & seen.is_suspect
+def priors(seen: Seen, carries: NDArray[np.bool_], pull: float) -> Chances:
+    """The public rule without the cell itself: counts of its project + `pull` x the global share.
+
+    What the owner counts are the places of his dataset that could carry a mark.
+    """
+    ours = carries & seen.is_suspect
     everywhere = seen.groups([""] * len(seen.spots))
     shares = _shares(seen.count(everywhere, ours))[everywhere]
-    projects = seen.groups([spot.project for spot in seen.spots])
-    counts = seen.count(projects, ours)[projects]
-    return _normal(counts + BACKING * shares + SURELY * seen.in_set)
-
-
-def uniform(seen: Seen) -> Chances:
-    """Every member alike: of a scheme that does not care for nature."""
-    return _normal(seen.in_set.astype(np.float64))
+    counts = seen.count_others([spot.project for spot in seen.spots], ours)
+    return counts + pull * shares + SURELY * seen.in_set
 
 
 CONTEXTS: dict[str, Callable[[Spot], str]] = {  # those of a project back off to its own counts
@@ -159,18 +154,18 @@ OF_PROJECT = ("file", "project_heads", "project_kind", "project_around")
 def guess_by_counts(seen: Seen) -> dict[str, Guess]:
     """What the other variables of the same set are called, in ever narrower contexts."""
     everywhere = seen.count_others([""] * len(seen.spots), seen.is_local)
-    widest = _normal(everywhere + 0.5 * seen.in_set)
+    widest = normal(everywhere + 0.5 * seen.in_set)
     found = {"everywhere": Guess(widest, everywhere.sum(axis=1))}
     counts = seen.count_others([spot.project for spot in seen.spots], seen.is_local)
-    project = _normal(counts + BACKING * widest)
+    project = normal(counts + BACKING * widest)
     found["project"] = Guess(project, counts.sum(axis=1))
     for name, context in CONTEXTS.items():
         counts = seen.count_others(list(map(context, seen.spots)), seen.is_local)
         wider = project if name in OF_PROJECT else widest
-        found[name] = Guess(_normal(counts + BACKING * wider), counts.sum(axis=1))
+        found[name] = Guess(normal(counts + BACKING * wider), counts.sum(axis=1))
     groups = seen.groups([f"{spot.project}|{spot.file}" for spot in seen.spots])
     counts = seen.count(groups, ~seen.is_local)[groups]  # how the file calls its parameters
-    found["parameters"] = Guess(_normal(counts + BACKING * project), counts.sum(axis=1))
+    found["parameters"] = Guess(normal(counts + BACKING * project), counts.sum(axis=1))
     return found
 
 
@@ -181,13 +176,14 @@ def guess_by_words(seen: Seen) -> dict[str, Guess]:
     """
     vocabulary: dict[str, int] = {}
     windows, owners = _encode(seen, vocabulary)
-    filled = np.array([[_spelled(vocabulary, name) for name in names] + [0] * seen.widest
-                       for names in seen.sets], np.int64).reshape(len(seen.sets), -1)  # fmt: skip
+    spelled = np.zeros((len(seen.sets), seen.widest), np.int64)
+    for number, names in enumerate(seen.sets):
+        spelled[number, : len(names)] = [vocabulary.setdefault(n, len(vocabulary)) for n in names]
     folds = seen.records % FOLDS
     total = np.zeros((len(seen.spots), seen.widest))
     first = np.zeros_like(total)
     opens = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.zeros(0, np.bool_)
-    own = filled[seen.numbers, seen.members]
+    own = spelled[seen.numbers, seen.members]
     as_written = np.where(windows < 0, own[owners][:, None], windows)
     for fold in range(FOLDS):
         here = np.flatnonzero(folds[owners] == fold)
@@ -196,7 +192,7 @@ def guess_by_words(seen: Seen) -> dict[str, Guess]:
         learnt = as_written[folds[owners] != fold]
         model = fit(list(learnt), len(vocabulary), order=ORDER)
         for member in range(seen.widest):
-            name = filled[seen.numbers[owners[here]], member]
+            name = spelled[seen.numbers[owners[here]], member]
             text = np.where(windows[here] < 0, name[:, None], windows[here])
             logs = model.log_probabilities(model.symbols[text])[:, REACH:].sum(axis=1)
             np.add.at(total[:, member], owners[here], logs)
@@ -212,7 +208,7 @@ def likely(logs: Chances, in_set: NDArray[np.bool_]) -> Chances:
     """Log probabilities of whole texts as chances of the members, none of them quite 0."""
     held = np.where(in_set, logs, -np.inf)
     chances = np.exp(held - held.max(axis=1, keepdims=True, initial=-1e300))
-    return _normal(chances + 1e-6 * in_set)
+    return normal(chances + 1e-6 * in_set)
 
 
 def _encode(seen: Seen, vocabulary: dict[str, int]) -> tuple[Integers, Integers]:
@@ -229,19 +225,12 @@ def _encode(seen: Seen, vocabulary: dict[str, int]) -> tuple[Integers, Integers]
     return np.array(windows, np.int64).reshape(-1, width), np.array(owners, np.int64)
 
 
-def _spelled(vocabulary: dict[str, int], name: str) -> int:
-    return vocabulary.setdefault(name, len(vocabulary))
-
-
 def _shares(counts: Chances) -> Chances:
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    shares: Chances = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    return shares
 
 
-def _normal(weights: Chances) -> Chances:
-    return weights / np.maximum(weights.sum(axis=1, keepdims=True), SURELY)
-
-
-def keep_guesses(guesses: Mapping[str, Guess], path: Path) -> None:
-    """Write guesses that were dear."""
-    arrays: dict[str, Any] = {name: guess.chances for name, guess in guesses.items()}
-    np.savez(path, **arrays)
+def normal(weights: Chances) -> Chances:
+    """Weights as chances."""
+    chances: Chances = weights / np.maximum(weights.sum(axis=1, keepdims=True), SURELY)
+    return chances
