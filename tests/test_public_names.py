@@ -45,7 +45,7 @@ def test_dir_shows_every_public_name() -> None:
 # What a command does, a public function does; `list` and `bench` speak of the program itself.
 DONE_BY = {
     "apply": "apply",
-    "attack": "attack count_damage",
+    "attack": "attack attack_cost count_damage",
     "audit": "audit",
     "detect": "detect save_suspicion_picture",
     "embed": "embed",

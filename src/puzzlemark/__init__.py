@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from puzzlemark.attacks._run import attack
+    from puzzlemark.attacks._run import attack, attack_cost
     from puzzlemark.auditing.run import Audit, audit
     from puzzlemark.bench.damage import count_damage
     from puzzlemark.corpora.base import open_corpus as read
@@ -62,6 +62,7 @@ _HOMES = {
     "Terms": "verification.terms",
     "apply": "embedding.run",
     "attack": "attacks._run",
+    "attack_cost": "attacks._run",
     "audit": "auditing.run",
     "compare_quality": "quality.compare:compare",
     "count_damage": "bench.damage",
@@ -109,6 +110,7 @@ __all__ = [
     "Terms",
     "apply",
     "attack",
+    "attack_cost",
     "audit",
     "compare_quality",
     "count_damage",

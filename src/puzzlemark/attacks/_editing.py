@@ -6,7 +6,7 @@ written: memory holds some bytes a record, not its code.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,9 @@ class Edited:
 
 # A pure function of a snippet and of what is noted about it; engines send it to other processes.
 Editor: TypeAlias = Callable[[Snippet, tuple[str, ...]], Edited]
+# The same for many at once, where calling a tool for each would take long.
+Together: TypeAlias = Callable[[Sequence[Snippet], Sequence[tuple[str, ...]]], Sequence[Edited]]
+Reader: TypeAlias = Callable[[Entry], Snippet]
 
 
 def edit_records(
@@ -45,25 +48,48 @@ def edit_records(
     rows: Rows | None = None,
     notes: Notes | None = None,
     stage: str = "editing",
+    reader: Reader = snippet_of,
 ) -> Plan:
     """The plan that changes every record, or those of `rows`, as an editor says."""
-    place = given.cache / "edits"
+    together = partial(_one_by_one, editor)
+    return edit_together(
+        together, corpus, given, rows=rows, notes=notes, stage=stage, reader=reader
+    )
+
+
+def edit_together(
+    together: Together,
+    corpus: Corpus,
+    given: Given,
+    *,
+    rows: Rows | None = None,
+    notes: Notes | None = None,
+    stage: str = "editing",
+    reader: Reader = snippet_of,
+) -> Plan:
+    """The same with an editor that takes the snippets of a batch together."""
     counts: Counter[str] = Counter()
     spared: Counter[str] = Counter()
-    changed: list[int] = []
-    starts = [0]
-    done = 0
-    works = (_Work(batch, _noted(batch, notes)) for batch in corpus.batches(rows))
-    with place.open("wb") as file:
-        for result in given.engine.map(partial(_edit_batch, editor), works):
+
+    def edited() -> Iterator[tuple[int, bytes]]:
+        done = 0
+        works = (_Work(batch, _noted(batch, notes)) for batch in corpus.batches(rows))
+        for result in given.engine.map(partial(_edit_batch, together, reader), works):
             done += result.records
-            counts += result.counts
-            spared += result.spared
-            for row, line in result.lines:
-                changed.append(row)
-                starts.append(starts[-1] + file.write(line))
+            counts.update(result.counts)
+            spared.update(result.spared)
+            yield from result.lines
             given.progress(stage, done, None)
-    return Plan(changes=StoredEdits(place, changed, starts), counts=counts, spared=spared)
+
+    changes = store_edits(given.cache / "edits", edited())
+    return Plan(changes=changes, counts=counts, spared=spared)
+
+
+def text_of(entry: Entry) -> Snippet:
+    """The code of a record in any language, also one we know nothing of."""
+    if entry.reason is not None or entry.code is None:
+        raise UnparsableSnippet(entry.reason or "null code")
+    return Snippet(entry.id, entry.code, entry.language or "")
 
 
 def exchange(old: bytes, new: bytes) -> tuple[Edit, ...]:
@@ -84,6 +110,17 @@ def exchange(old: bytes, new: bytes) -> tuple[Edit, ...]:
 def _is_inside(text: bytes, at: int) -> bool:
     """Whether a place is inside of a character of UTF-8."""
     return at < len(text) and text[at] & 0xC0 == 0x80
+
+
+def store_edits(place: Path, lines: Iterable[tuple[int, bytes]]) -> "StoredEdits":
+    """Keep the edits of rows, ascending, each as `spell_edits` spells them."""
+    rows: list[int] = []
+    starts = [0]
+    with place.open("wb") as file:
+        for row, line in lines:
+            rows.append(row)
+            starts.append(starts[-1] + file.write(line))
+    return StoredEdits(place, rows, starts)
 
 
 class StoredEdits(Mapping[int, tuple[Edit, ...]]):
@@ -138,26 +175,41 @@ def _noted(batch: Batch, notes: Notes | None) -> Notes:
     return {row: notes[row] for row in batch.rows.tolist() if row in notes} if notes else {}
 
 
-def _edit_batch(editor: Editor, work: _Work) -> _Done:
+def _edit_batch(together: Together, reader: Reader, work: _Work) -> _Done:
     done = _Done(len(work.batch.rows), [], Counter(), Counter())
+    rows: list[int] = []
+    snippets: list[Snippet] = []
     for entry in work.batch.entries():
-        edited = _edit(editor, entry, work.notes.get(entry.row, ()))
+        try:
+            snippets.append(reader(entry))
+            rows.append(entry.row)
+        except UnparsableSnippet as reason:
+            done.spared[str(reason)] += 1
+    noted = [work.notes.get(row, ()) for row in rows]
+    for row, edited in zip(rows, together(snippets, noted), strict=True):
         done.counts.update(edited.counts)
         if edited.spared is not None:
             done.spared[edited.spared] += 1
         if edited.edits:
-            done.lines.append((entry.row, _spell(edited.edits)))
+            done.lines.append((row, spell_edits(edited.edits)))
     return done
 
 
-def _edit(editor: Editor, entry: Entry, notes: tuple[str, ...]) -> Edited:
+def _one_by_one(
+    editor: Editor, snippets: Sequence[Snippet], notes: Sequence[tuple[str, ...]]
+) -> list[Edited]:
+    return [_edit(editor, *each) for each in zip(snippets, notes, strict=True)]
+
+
+def _edit(editor: Editor, snippet: Snippet, notes: tuple[str, ...]) -> Edited:
     try:
-        return editor(snippet_of(entry), notes)
+        return editor(snippet, notes)
     except (Spared, UnparsableSnippet) as reason:
         return Edited(spared=str(reason))
 
 
-def _spell(edits: Sequence[Edit]) -> bytes:
+def spell_edits(edits: Sequence[Edit]) -> bytes:
+    """One line for the edits of a record; they never cut a character in two."""
     return orjson.dumps([(each.start, each.old.decode(), each.new.decode()) for each in edits])
 
 

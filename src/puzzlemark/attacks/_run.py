@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from puzzlemark.attacks.base import Attack, Given, Input, Plan, load_attack
+from puzzlemark.attacks.base import Attack, Costly, Given, Input, Plan, load_attack
 from puzzlemark.corpora.base import Corpus, Rewritten, infer, open_corpus
 from puzzlemark.corpora.records import Rows
 from puzzlemark.corpora.writing import refuse_output
@@ -22,6 +23,7 @@ from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
+from puzzlemark.models.base import Estimate
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
@@ -121,6 +123,34 @@ def attack(
                 written = _write(corpus, place, plan, opened, progress)
         output_digest = open_corpus(output, **columns).digest(opened)
     return _summarise(corpus, output, chosen, plan, written, (digest, output_digest))
+
+
+def attack_cost(
+    path: Path | str,
+    *,
+    attack: str | Attack,
+    settings: Mapping[str, Any] | None = None,
+    suspicion: Path | str | None = None,
+    language: str | None = None,
+    code_column: str | None = None,
+    id_column: str | None = None,
+    language_column: str | None = None,
+) -> Estimate:
+    """Calls and tokens of an attack that asks a model; nothing is asked, nothing is written."""
+    chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
+    if not isinstance(chosen, Costly):
+        raise UsageError(f"{chosen.name} asks no model, so there is no cost to be estimated")
+    refuse_inputs(chosen, suspicion=suspicion, others=None, clean=None)
+    corpus = open_corpus(
+        path,
+        code_column=code_column,
+        id_column=id_column,
+        language_column=language_column,
+        language=language,
+    )
+    with open_engine() as opened, tempfile.TemporaryDirectory() as folder:
+        claim = None if suspicion is None else _claim(suspicion, corpus.digest(opened), path)
+        return chosen.estimate(corpus, Given(opened, no_progress, Path(folder), claim))
 
 
 def refuse_inputs(attack: Attack, **given: object | None) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from puzzlemark import plugins
 from puzzlemark.corpora.base import Batch, Corpus
@@ -18,6 +18,7 @@ from puzzlemark.corpora.revising import Changes
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import PuzzleMarkError
+from puzzlemark.models.base import Estimate
 from puzzlemark.progress import Progress
 
 # what an attack may be given beside the dataset: --suspicion, --other (repeatable), --clean
@@ -69,6 +70,15 @@ class Attack(Protocol):
 
     def plan(self, corpus: Corpus, given: Given) -> Plan:
         """Decide over every record; the same for the same dataset, whatever the engine."""
+        ...
+
+
+@runtime_checkable
+class Costly(Protocol):
+    """An attack that asks a model: what it would ask can be counted before."""
+
+    def estimate(self, corpus: Corpus, given: Given) -> Estimate:
+        """Calls and tokens, at most, without asking."""
         ...
 
 

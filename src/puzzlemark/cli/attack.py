@@ -1,5 +1,6 @@
 """`puzzlemark attack`: a dataset goes in, and comes out as somebody leaves it who fears marks."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,17 +21,22 @@ from puzzlemark.cli.base import (
     print_json,
     progress,
     read_settings,
+    refuse_ignored,
     warn,
 )
+from puzzlemark.errors import UsageError
 
 if TYPE_CHECKING:
     from puzzlemark.attacks._run import Attacked
     from puzzlemark.bench.damage import Damage
+    from puzzlemark.models.base import Estimate
 
+WHEN_INTERRUPTED = "what was computed is kept; the same command goes on from there"
 REASONS_SHOWN = 8
 
 
 def run(
+    context: typer.Context,
     dataset: Dataset,
     attack: Annotated[
         str,
@@ -41,8 +47,9 @@ def run(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the attacked dataset goes.")
-    ],
+        Path | None,
+        typer.Option("--output", "-o", help="Where the attacked dataset goes.", show_default=False),
+    ] = None,
     suspicion: Annotated[
         Path | None,
         typer.Option(help="What `puzzlemark detect` wrote of this dataset: which records to hit."),
@@ -69,6 +76,12 @@ def run(
             help="Folder for results on the way, kept. (default: OUTPUT.cache until all is done)"
         ),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Count the calls and tokens of an attack that asks a model; no more."
+        ),
+    ] = False,
     language: Language = None,
     code_column: CodeColumn = None,
     id_column: IdColumn = None,
@@ -85,6 +98,8 @@ def run(
     truth it tells how many marks survive, are broken or are dropped, and how many other records
     were lost or changed.
 
+    What a model has answered is kept when a run is interrupted, and not asked again.
+
     [bold]Examples[/]
 
     puzzlemark attack marked.jsonl.gz --attack rename:detector=concat --output left.jsonl.gz
@@ -94,6 +109,26 @@ def run(
     import puzzlemark as pm
     from puzzlemark.files import keep_apart
 
+    settings = read_settings(setting or [])
+    columns = {
+        "language": language,
+        "code_column": code_column,
+        "id_column": id_column,
+        "language_column": language_column,
+    }
+    if dry_run:
+        refuse_ignored(
+            context,
+            "output other clean truth cache workers engine force".split(),
+            "--dry-run writes nothing",
+        )
+        cost = pm.attack_cost(
+            dataset, attack=attack, settings=settings, suspicion=suspicion, **columns
+        )
+        _print_cost(cost, as_json)
+        return
+    if output is None:
+        raise UsageError("pass --output: where the attacked dataset goes")
     keep_apart({"--output": output, "--cache": cache}, {"--truth": truth})
     if truth is not None:
         pm.load_manifest(truth)  # a wrong one is an error before any work
@@ -102,25 +137,32 @@ def run(
             dataset,
             output,
             attack=attack,
-            settings=read_settings(setting or []),
+            settings=settings,
             suspicion=suspicion,
             others=other or (),
             clean=clean,
-            language=language,
-            code_column=code_column,
-            id_column=id_column,
-            language_column=language_column,
             cache=cache,
             workers=workers,
             engine=engine,
             overwrite=force,
             progress=report,
+            **columns,
         )
     damage = None if truth is None else pm.count_damage(attacked, truth)
     if as_json:
         print_json({**attacked.to_json(), "damage": damage and damage.to_json()})
     else:
         _print(attacked, damage)
+
+
+def _print_cost(cost: "Estimate", as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(cost))
+        return
+    output_console().print(
+        f"at most {cost.calls:,} calls: {cost.prompt_tokens:,} tokens of prompts (estimated), and "
+        f"{cost.completion_tokens:,} of answers"
+    )
 
 
 def _print(attacked: "Attacked", damage: "Damage | None") -> None:
