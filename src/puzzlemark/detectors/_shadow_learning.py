@@ -19,7 +19,6 @@ Features = NDArray[np.float64]
 Scores = NDArray[np.float64]
 
 FEWEST = 50  # variables of clean code that could carry; with fewer there is nothing to learn from
-FOLDS = 4  # who learns from the suspect dataset, too, judges no record that he has learnt from
 
 
 @dataclass(frozen=True)
@@ -84,20 +83,10 @@ def score(
 ) -> Scores:
     """The chance that each judged cell carries, by gradient boosting on marks of one's own.
 
-    `learnt` are cells of clean code that could carry. Those of the suspect dataset may be among
-    them: nearly all carry nothing. Then no cell is judged by what was learnt from its record.
+    `learnt` are cells of clean code that could carry.
     """
-    members = known.seen.members
-    features = known.features(judged, members[judged])
-    scores = np.zeros(len(judged))
-    shared = np.intersect1d(known.seen.records[learnt], known.seen.records[judged])
-    folds = known.seen.records % FOLDS if len(shared) else np.full(len(members), -1)
-    for fold in np.unique(folds[judged]).tolist():
-        rows = np.flatnonzero(folds[judged] == fold)
-        known_clean = ~known.seen.is_suspect[learnt]
-        some = learnt[known_clean | (folds[learnt] != fold) | (fold < 0)]
-        model = _learn(known, some, draws, rate, seed)
-        scores[rows] = model.predict_proba(features[rows])[:, 1]
+    model = _learn(known, learnt, draws, rate, seed)
+    scores: Scores = model.predict_proba(known.features(judged, known.seen.members[judged]))[:, 1]
     return scores
 
 

@@ -57,7 +57,6 @@ class SynonymShadow:
     pull: int = 2
     drawn: Literal["natural", "uniform"] = "natural"  # by nature's frequencies, or all alike
     # how he learns
-    learn: Literal["clean", "both"] = "both"  # from the suspect dataset as well: most of it is bare
     words: bool = True  # a language model's surprise
     threshold: float = 0.5  # flag what more likely carries than not
     project: str | None = None  # the column that says whose code it is; None: one of the usual
@@ -109,16 +108,15 @@ class SynonymShadow:
         rate = min(self.share, self.rate * len(found) / max(hiding, 1))
         draws = normal(seen.in_set.astype(np.float64)) if self.drawn == "uniform" else prior
         clean = eligible[~seen.is_suspect[eligible]]
-        learnt = clean if self.learn == "clean" else eligible
         if len(clean) < FEWEST:
             scores = guess_score(known, judged, draws, rate)
         else:
             scores = score(
-                known, learnt=learnt, judged=judged, draws=draws, rate=rate, seed=self.seed
+                known, learnt=clean, judged=judged, draws=draws, rate=rate, seed=self.seed
             )
         details = {
             "eligible": hiding,  # records that could carry
-            "learnt_from": len(learnt) if len(clean) >= FEWEST else 0,
+            "learnt_from": len(clean) if len(clean) >= FEWEST else 0,
             "rate": rate,  # of carriers among them, by the scheme
             "guesses": list(guesses),
         }
