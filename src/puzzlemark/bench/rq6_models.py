@@ -272,14 +272,11 @@ def _ways(probes: ProbeSet, budget: Budget, seed: int) -> Iterator[tuple[str, Te
 
 
 def evidence(verdict: Mapping[str, Any]) -> float | None:
-    """The logarithm (base 10) of the e-value, or of 1 / p; None where nothing was found."""
-    findings = [
-        each for each in verdict["findings"] if each["statistic"].get("log10_e") is not None
-    ]
-    if findings:
-        return float(findings[0]["statistic"]["log10_e"])
-    values = [each.get("log10_p") for each in verdict["findings"]]
-    return max((-float(each) for each in values if each is not None), default=None)
+    """The logarithm (base 10) of the e-value, or of 1 / p; None where nothing was decided."""
+    for finding in verdict["decisive"]:
+        if "log10_e" in finding["statistic"]:
+            return float(finding["statistic"]["log10_e"])
+    return None if verdict["log10_p"] is None else -float(verdict["log10_p"])
 
 
 def in_words(found: Sequence[Mapping[str, Any]]) -> str:
