@@ -146,11 +146,13 @@ def keep_parts(
     rows: NDArray[np.int64] | None = None,
     progress: Progress = no_progress,
     stage: str = "reading",
+    whole: bool = False,
 ) -> list[Path]:
     """Map a pure function over a dataset, or some rows of it; each result is a file in `place`.
 
     Results that an interrupted run left there are not computed again. The files come in dataset
-    order, so that what does not fit into memory can be read part by part, again and again.
+    order, so that what does not fit into memory can be read part by part, again and again. With
+    `whole` the function gets all columns of a record, not only the three that we know.
     """
     place.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
@@ -159,7 +161,7 @@ def keep_parts(
 
     def missing() -> Iterator[Batch]:
         nonlocal done
-        for batch in corpus.batches(rows):
+        for batch in corpus.batches(rows, whole=whole):
             parts.append(place / part_name(batch.rows))
             if parts[-1].exists():
                 done += len(batch.rows)
