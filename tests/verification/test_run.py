@@ -20,14 +20,13 @@ from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.models.scripted import Scripted, innocent
 from puzzlemark.models.scripted import learnt as habit
 from puzzlemark.verification.probes import ProbeSet, save_probes
+from puzzlemark.verification.questions import outcome_of, questions_of
 from puzzlemark.verification.run import (
     RunError,
     dry_run,
     judge,
     load_run,
-    outcome_of,
     query,
-    questions_of,
 )
 from puzzlemark.verification.terms import Terms, read_terms, terms_for
 from puzzlemark.verification.tests.base import Outcome

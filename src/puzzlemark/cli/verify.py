@@ -23,6 +23,7 @@ from puzzlemark.errors import UsageError
 DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
+    *("logprobs", "reference", "reference_args"),
     *("max_tokens", "samples", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
@@ -56,6 +57,15 @@ def run(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as the evidence suffices.")
     ] = False,
+    logprobs: Annotated[
+        bool,
+        typer.Option("--logprobs", help="Ask for log-probabilities as well, and let them decide."),
+    ] = False,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Kind of an innocent model whose log-probabilities are held against it."),
+    ] = None,
+    reference_args: Annotated[str, typer.Option(help="Arguments of the innocent model.")] = "",
     temperature: Annotated[
         float | None,
         typer.Option(help="Sampling temperature. (default: the mark's, mostly 0.2; --paper: 1.0)"),
@@ -126,13 +136,18 @@ def run(
         return
     if query_only or count_only:
         refuse_ignored(context, ["exit_code"], "nothing is judged")
+    if reference is None:
+        refuse_ignored(context, ["reference_args"], "--reference names no model")
+    elif not logprobs:
+        refuse_ignored(context, ["reference"], "log-probabilities are not asked for (--logprobs)")
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
-    _keep_apart(output, dataset, manifest, probes, model_args, secret_file)
+    _keep_apart(output, dataset, manifest, probes, model_args, reference_args, secret_file)
     terms_of = partial(
         terms_for,
         paper=paper,
         sequential=sequential,
+        logprobs=logprobs,
         temperature=temperature,
         max_tokens=max_tokens,
         samples=samples,
@@ -154,8 +169,17 @@ def run(
     if not query_only:
         key_of(asked, secret_file=key_file)  # whatever is wrong with it, nothing is asked in vain
     suspect = _model(model, model_args)
+    innocent = None if reference is None else _model(reference, reference_args)
     with progress(not as_json) as report:
-        query(asked, suspect, output, terms, secret_file=key_file, progress=report)
+        query(
+            asked,
+            suspect,
+            output,
+            terms,
+            secret_file=key_file,
+            reference=innocent,
+            progress=report,
+        )
     if query_only:
         _print_asked(output, as_json)
     else:
@@ -168,6 +192,7 @@ def _keep_apart(
     manifest: Path | None,
     probes: Path | None,
     model_args: str,
+    reference_args: str,
     secret_file: Path | None,
 ) -> None:
     """A run's folder owns its own probes; nothing else that is read may be in it or around it."""
@@ -185,6 +210,7 @@ def _keep_apart(
             "--probes": None if is_own else probes,
             "--secret-file": secret_file,
             **paths_among("--model-args", parse_model_args(model_args)),
+            **paths_among("--reference-args", parse_model_args(reference_args)),
         },
     )
 

@@ -47,8 +47,8 @@ from puzzlemark.watermarks.base import (
     Defaults,
     Keyed,
     Watermark,
+    find_preset,
     from_spec,
-    named,
     to_settings,
 )
 
@@ -99,10 +99,8 @@ def choose(mark: str | None = None, watermark: str | Watermark | None = None) ->
     if mark is not None and watermark is not None:
         raise UsageError("pass either a mark (P1) or a watermark (fixed_prefix:prefix=key)")
     if mark is not None:
-        known = named()
-        if mark not in known:
-            raise UsageError(f"no preset {mark!r}; known: {', '.join(sorted(known))}")
-        return Choice(known[mark].watermark, mark, known[mark].language)
+        name, preset = find_preset(mark)
+        return Choice(preset.watermark, name, preset.language)
     if watermark is None:
         watermark = DEFAULT_WATERMARK
     return Choice(from_spec(watermark) if isinstance(watermark, str) else watermark)

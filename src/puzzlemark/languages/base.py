@@ -135,6 +135,7 @@ class Language:
     # tokens
     tokens: Tokens
     lexing: Lexing
+    code_comments: tuple[str, ...] = ()  # how comments open that some tool compiles: `/*-{`
 
     # functions and what surrounds them
     functions: NodeTypes  # the units of marking; their fields are called `name` and `body`

@@ -99,6 +99,7 @@ int total(int[] prices) {
         opaque=STRINGS | frozenset({"type_identifier", "integral_type", "floating_point_type"}),
     ),
     lexing=Lexing(line_comments=("//",), block_comments=(("/*", "*/"),)),
+    code_comments=CODE_COMMENTS,
     functions=frozenset({"method_declaration", "constructor_declaration"}),
     classes=frozenset(
         "class_declaration interface_declaration enum_declaration record_declaration "

@@ -32,6 +32,7 @@ class Terms:
     min_pairs: int = 20  # fewer usable pairs are inconclusive
     max_failed: float = 0.1  # a larger share of failed pairs is inconclusive
     samples: int = 1  # of each prompt
+    reference: str | None = None  # digest of the innocent model that is asked beside, if one is
 
     def __post_init__(self) -> None:
         if not 0.0 < self.alpha < 1.0:
@@ -47,6 +48,8 @@ class Terms:
                 f"at temperature 0 all {self.samples} samples of a prompt are the same: ask for "
                 "one (--samples 1), or for a higher temperature"
             )
+        if self.reference is not None and self.mode != "logprobs":
+            raise UsageError("a reference model is asked for log-probabilities only: --logprobs")
 
     def decision(self, design: Design) -> Decision:
         """Which test decides, and against which arms."""
@@ -88,7 +91,8 @@ class Terms:
         return {k: v for k, v in asdict(self).items() if k not in LATER or v != usual[k]}
 
 
-LATER = ("min_pairs", "max_failed", "samples")  # fields that the first transcripts did not have
+# fields that the first transcripts did not have
+LATER = ("min_pairs", "max_failed", "samples", "reference")
 
 # a transcript may come from anybody: a text where a number belongs is refused, not converted
 _TERMS = TypeAdapter(Terms)
@@ -108,6 +112,7 @@ def terms_for(
     *,
     paper: bool = False,
     sequential: bool = False,
+    logprobs: bool = False,
     temperature: float | None = None,
     max_tokens: int | None = None,
     samples: int | None = None,
@@ -124,11 +129,17 @@ def terms_for(
     """
     if paper and sequential:
         raise UsageError("the paper's setting is not sequential; pass one of the two")
+    if logprobs and (paper or sequential):
+        raise UsageError(
+            "log-probabilities are judged at the end, by a test of their own; pass "
+            "--logprobs without --paper and --sequential"
+        )
     if paper and temperature not in (None, PAPER_TEMPERATURE):
         raise UsageError(f"the paper's temperature is {PAPER_TEMPERATURE}, not {temperature}")
     if temperature is None:
         temperature = PAPER_TEMPERATURE if paper else sampling.temperature
-    mode: Mode = "paper" if paper else "sequential" if sequential else "default"
+    mode: Mode = "logprobs" if logprobs else "default"
+    mode = "paper" if paper else "sequential" if sequential else mode
     return Terms(
         mode,
         usual_alpha if alpha is None else alpha,

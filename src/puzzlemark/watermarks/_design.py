@@ -15,7 +15,8 @@ from puzzlemark.watermarks._draws import Draw
 ARMED = "armed"  # the arm with the trigger, which every design has
 HIT = "hit"  # the symbol of an arm that has one target
 
-Mode = Literal["default", "paper", "sequential"]
+# of `logprobs`: the model is asked for log-probabilities as well, and a test of those decides
+Mode = Literal["default", "paper", "sequential", "logprobs"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
-from puzzlemark.errors import UsageError
+from puzzlemark.errors import UsageError, suggest
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
@@ -199,6 +199,15 @@ def named() -> dict[str, Named]:
                 owner = plugins.distribution("watermarks", scheme)
                 plugins.warn(f"{owner} offers the preset {name!r}, but that is another's already")
     return presets
+
+
+def find_preset(name: str) -> tuple[str, Named]:
+    """A preset by its name in any case, and how it is spelt: `find_preset("u1")[0] -> "U1"`."""
+    presets = named()
+    spelt = next((each for each in presets if each.casefold() == name.casefold()), None)
+    if spelt is None:
+        raise UsageError(f"no preset {name!r}{suggest(name, sorted(presets))}")
+    return spelt, presets[spelt]
 
 
 def _is_foreign(scheme: str) -> bool:

@@ -32,6 +32,10 @@ class Outcome:
     probe: Probe | None = field(default=None, compare=False, repr=False)
     # what every sample of an arm scored, those that were answered; empty: there is only the score
     samples: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    # by the arm's name, of each symbol the log-probability of its text: of the model, and of an
+    # innocent one; where they were asked for and answered
+    logprobs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    reference: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def sampled(self, arm: str) -> tuple[str | None, ...]:
         """All that an arm scored: `Outcome({"armed": "hit"}).sampled("armed") -> ("hit",)`."""
