@@ -39,7 +39,7 @@ def row(dataset: Path, watermark: str, workers: int) -> str:
         secret.write_text("a secret for measuring only")
         summary = pm.embed(
             dataset,
-            Path(folder, "marked.jsonl"),
+            Path(folder, f"marked-{dataset.name}"),
             Path(folder, "marks.gz"),
             watermark=watermark,
             secret_file=secret,
