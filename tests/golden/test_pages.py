@@ -56,7 +56,7 @@ def read(path: Path) -> Page:
     watermark = from_spec(sections["watermark"].strip())
     return Page(
         # a key that draws is the same for all pages: what it draws stands in them
-        watermark=watermark.with_key(b"golden") if isinstance(watermark, Keyed) else watermark,
+        watermark=watermark.with_key(b"golden 5") if isinstance(watermark, Keyed) else watermark,
         policy=cast("Policy", policy),
         introduce="introduce" in sections,
         before=Snippet(path.stem, block(path, sections["before"]), path.parent.name),

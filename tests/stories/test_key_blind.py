@@ -80,7 +80,7 @@ def test_asked_without_the_key_and_judged_with_it(protected: Path, tmp_path: Pat
     assert words == {"trained": "detected", "innocent": "not detected"}
     run = pm.load_run(tmp_path / "trained", secret_file=protected / "secret")
     page = tmp_path / "page.html"
-    pm.report(run, page)
+    pm.report(tmp_path / "trained", page, secret_file=protected / "secret")
     assert "depend on the key" in page.read_text()
     assert run.terms.samples == 5
 
