@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
+    from puzzlemark.embedding.owner import embed_owner
     from puzzlemark.embedding.run import Summary, apply, embed, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from puzzlemark.training.run import train
     from puzzlemark.verification.making import build_probes as probe
     from puzzlemark.verification.power import plan as power
+    from puzzlemark.verification.power import plan_drawn as power_of_draws
     from puzzlemark.verification.probes import load_probes, save_probes
     from puzzlemark.verification.report import write_report as report
     from puzzlemark.verification.run import Run, load_run, verify
@@ -83,6 +85,7 @@ _HOMES = {
     "detect": "detectors._run",
     "diagnose": "doctor",
     "embed": "embedding.run",
+    "embed_owner": "embedding.owner",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
@@ -97,6 +100,7 @@ _HOMES = {
     "open_model": "models.base",
     "parse": "syntax.tree",
     "power": "verification.power:plan",
+    "power_of_draws": "verification.power:plan_drawn",
     "probe": "verification.making:build_probes",
     "read": "corpora.base:open_corpus",
     "report": "verification.report:write_report",
@@ -143,6 +147,7 @@ __all__ = [
     "detect",
     "diagnose",
     "embed",
+    "embed_owner",
     "fetch_model",
     "functions",
     "harvest",
@@ -157,6 +162,7 @@ __all__ = [
     "open_model",
     "parse",
     "power",
+    "power_of_draws",
     "probe",
     "read",
     "report",
