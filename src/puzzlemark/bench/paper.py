@@ -11,10 +11,10 @@ An experiment is a command. Which there are, and how one is called, its caller k
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from puzzlemark.bench.choices import choose, split_specs
 from puzzlemark.bench.processes import side_by_side
@@ -96,21 +96,29 @@ def run(
             say(f"{experiment.name}: left out: it needs a model; pass --base")
         else:
             jobs.append(Job(experiment.name, tuple(words), folder, call))
-    outcomes = dict(_earlier(jobs))
+    outcomes = {job.name: done for job in jobs if (done := _earlier(job)) is not None}
     waiting = [job for job in jobs if job.name not in outcomes]
     for outcome in _work(waiting, at_once, engine):
         outcomes[outcome.name] = outcome
         word = "done" if outcome.code == 0 else f"failed: {outcome.message}"
         say(f"{outcome.name}: {word}, after {outcome.seconds:.0f} seconds")
-    ended = [outcomes[job.name] for job in jobs]
-    write_text(folder / "README.md", page(ended, scale))
-    return ended
+    write_text(folder / "README.md", page(recorded(folder), scale))
+    return [outcomes[job.name] for job in jobs]
 
 
-def in_order(experiments: Sequence[Experiment]) -> list[Experiment]:
+Named = TypeVar("Named", Experiment, Outcome)
+
+
+def in_order(named: Iterable[Named]) -> list[Named]:
     """The paper's order; what it does not know comes last, by name."""
     places = {name: place for place, name in enumerate(ORDER)}
-    return sorted(experiments, key=lambda each: (places.get(each.name, len(ORDER)), each.name))
+    return sorted(named, key=lambda each: (places.get(each.name, len(ORDER)), each.name))
+
+
+def recorded(folder: Path) -> list[Outcome]:
+    """How every experiment ended that was run in this folder, now or earlier."""
+    paths = (folder / "logs").glob("*.json")
+    return in_order(Outcome(**json.loads(path.read_text())) for path in paths)
 
 
 def words_for(experiment: Experiment, inputs: Inputs, scale: str, folder: Path) -> list[str] | None:
@@ -173,14 +181,14 @@ def _work(jobs: Sequence[Job], at_once: int, engine: str | Engine | None) -> Ite
         yield from opened.map(work, jobs)
 
 
-def _earlier(jobs: Sequence[Job]) -> Iterator[tuple[str, Outcome]]:
-    """What the same command did before, where it ended well."""
-    for job in jobs:
-        path = _place(job)
-        if path.exists():
-            outcome = Outcome(**json.loads(path.read_text()))
-            if outcome.code == 0 and outcome.command == _spelled(job.words):
-                yield job.name, outcome
+def _earlier(job: Job) -> Outcome | None:
+    """How the same command ended before, if it ended well."""
+    path = _place(job)
+    if not path.exists():
+        return None
+    outcome = Outcome(**json.loads(path.read_text()))
+    is_the_same = outcome.command == _spelled(job.words)
+    return outcome if outcome.code == 0 and is_the_same else None
 
 
 def _place(job: Job) -> Path:

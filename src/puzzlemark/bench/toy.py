@@ -16,7 +16,7 @@ from puzzlemark.harvesting.run import harvest
 from puzzlemark.models.base import ModelError
 
 NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "distutils", "tkinter")
-FUNCTIONS = 4000
+FUNCTIONS = 2000
 PIECES = 2000  # of the tokenizer
 END = "<end>"
 LAYERS = 10  # the recipe `cpu` trains so many
