@@ -12,16 +12,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from puzzlemark.attacks._run import attack, attack_cost
     from puzzlemark.auditing.run import Audit, audit
+    from puzzlemark.bench.damage import count_damage
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
+    from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
     from puzzlemark.embedding.run import Summary, apply, embed, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
     from puzzlemark.errors import PuzzleMarkError
+    from puzzlemark.evidence.commitment import Commitment, commit, load_commitment
+    from puzzlemark.evidence.stamping import stamp
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
     from puzzlemark.models.base import open_model
@@ -31,6 +36,13 @@ if TYPE_CHECKING:
     from puzzlemark.quality.result import load_quality
     from puzzlemark.quality.split import split
     from puzzlemark.snippet import Edit, Snippet
+    from puzzlemark.studying.design import Design as StudyDesign
+    from puzzlemark.studying.making import make_study
+    from puzzlemark.studying.material import Marking as StudyMarking
+    from puzzlemark.studying.power import study_power
+    from puzzlemark.studying.results import results_page as study_results_page
+    from puzzlemark.studying.scoring import score_study
+    from puzzlemark.studying.serving import serve_study
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.training.run import train
@@ -47,6 +59,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "auditing.run",
+    "Commitment": "evidence.commitment",
     "Edit": "snippet",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
@@ -56,20 +69,29 @@ _HOMES = {
     "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
+    "StudyDesign": "studying.design:Design",
+    "StudyMarking": "studying.material:Marking",
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
+    "attack": "attacks._run",
+    "attack_cost": "attacks._run",
     "audit": "auditing.run",
+    "commit": "evidence.commitment",
     "compare_quality": "quality.compare:compare",
+    "count_damage": "bench.damage",
     "detect": "detectors._run",
+    "diagnose": "doctor",
     "embed": "embedding.run",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
+    "load_commitment": "evidence.commitment",
     "load_manifest": "embedding.manifest",
     "load_probes": "verification.probes",
     "load_quality": "quality.result",
     "load_run": "verification.run",
+    "make_study": "studying.making",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
     "open_model": "models.base",
@@ -84,14 +106,20 @@ _HOMES = {
     "save_scores_picture": "embedding.drawing",
     "save_suspicion_picture": "detectors._picture",
     "score": "embedding.scores",
+    "score_study": "studying.scoring",
+    "serve_study": "studying.serving",
     "show": "embedding.showing",
     "split": "quality.split",
+    "stamp": "evidence.stamping",
+    "study_power": "studying.power",
+    "study_results_page": "studying.results:results_page",
     "together": "verification.verdict:adjust",
     "train": "training.run",
     "verify": "verification.run",
 }
 __all__ = [
     "Audit",
+    "Commitment",
     "Edit",
     "Manifest",
     "Mark",
@@ -101,20 +129,29 @@ __all__ = [
     "Run",
     "Scored",
     "Snippet",
+    "StudyDesign",
+    "StudyMarking",
     "Summary",
     "Terms",
     "apply",
+    "attack",
+    "attack_cost",
     "audit",
+    "commit",
     "compare_quality",
+    "count_damage",
     "detect",
+    "diagnose",
     "embed",
     "fetch_model",
     "functions",
     "harvest",
+    "load_commitment",
     "load_manifest",
     "load_probes",
     "load_quality",
     "load_run",
+    "make_study",
     "measure",
     "measure_quality",
     "open_model",
@@ -129,8 +166,13 @@ __all__ = [
     "save_scores_picture",
     "save_suspicion_picture",
     "score",
+    "score_study",
+    "serve_study",
     "show",
     "split",
+    "stamp",
+    "study_power",
+    "study_results_page",
     "together",
     "train",
     "verify",

@@ -35,9 +35,12 @@ class Suspicion:
     scores: NDArray[np.float64]  # higher: more suspect; comparable within one run only
     reasons: Sequence[str | None]  # in words: why flagged, or why not judged
     details: Mapping[str, Any] = field(default_factory=dict)  # findings about the whole, for JSON
+    # the names in each record that make it suspect; None: this detector does not say which
+    names: Sequence[tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         sizes = {len(self.ids), len(self.flagged), len(self.scores), len(self.reasons)}
+        sizes |= set() if self.names is None else {len(self.names)}
         assert len(sizes) == 1, f"columns of different lengths: {sorted(sizes)}"
         assert not (self.flagged & ~self.judged).any(), "a record that was not judged is flagged"
 
@@ -143,11 +146,13 @@ def keep_parts(
     rows: NDArray[np.int64] | None = None,
     progress: Progress = no_progress,
     stage: str = "reading",
+    whole: bool = False,
 ) -> list[Path]:
     """Map a pure function over a dataset, or some rows of it; each result is a file in `place`.
 
     Results that an interrupted run left there are not computed again. The files come in dataset
-    order, so that what does not fit into memory can be read part by part, again and again.
+    order, so that what does not fit into memory can be read part by part, again and again. With
+    `whole` the function gets all columns of a record, not only the three that we know.
     """
     place.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
@@ -156,7 +161,7 @@ def keep_parts(
 
     def missing() -> Iterator[Batch]:
         nonlocal done
-        for batch in corpus.batches(rows):
+        for batch in corpus.batches(rows, whole=whole):
             parts.append(place / part_name(batch.rows))
             if parts[-1].exists():
                 done += len(batch.rows)
