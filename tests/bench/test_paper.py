@@ -12,6 +12,7 @@ from puzzlemark.cli.bench.paper import experiments
 from puzzlemark.errors import UsageError
 
 PYTHON = {"python": Path("p.jsonl")}
+EVERYTHING = Inputs(PYTHON, Path("model"), (Path("project.jsonl"),))
 ALL = ("python", "java", "base", "output", "marks", "size", "records", "page")
 
 
@@ -59,10 +60,40 @@ def test_a_command_gets_only_the_options_that_it_has() -> None:
 @pytest.mark.parametrize("scale", paper.SCALES)
 def test_the_words_for_every_experiment_there_is_are_options_of_it(scale: str) -> None:
     for each in experiments():
-        words = words_for(each, Inputs(PYTHON, Path("model")), scale, Path("out"))
+        words = words_for(each, EVERYTHING, scale, Path("out"))
         assert words is not None
         known = {f"--{name.replace('_', '-')}" for name in each.options}
         assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_an_option_can_be_left_out_and_a_project_is_repeated() -> None:
+    wants = fake("rq5", "base", "project", "budget", tiny={"base": None, "project": "needed"})
+    inputs = Inputs({}, Path("model"), (Path("a.jsonl"), Path("b.jsonl")))
+    words = words_for(wants, inputs, "tiny", Path("out"))
+    assert words is not None
+    assert words[2:] == ["--budget", "tiny", "--project", "a.jsonl", "--project", "b.jsonl"]
+    assert words_for(wants, Inputs({}, None), "tiny", Path("out")) is None
+
+
+def test_records_may_belong_to_another_experiments_page() -> None:
+    (found,) = (each for each in experiments() if each.name == "hyperparameters")
+    words = words_for(found, Inputs(PYTHON, Path("model")), "small", Path("out"))
+    assert words is not None
+    assert words[words.index("--records") + 1] == "out/results/rq4/hyperparam.json"
+    assert "--page" not in words
+
+
+def test_pages_are_written_again_when_all_records_are_there(tmp_path: Path) -> None:
+    called: list[list[str]] = []
+
+    def call(words: Sequence[str], log: Path) -> int:
+        called.append(list(words))
+        return succeed(words, log)
+
+    run(tmp_path, call, "rq4", "rq2")
+    assert [words[1] for words in called] == ["rq2", "rq4", "rq2", "rq4"]
+    results = tmp_path / "results"
+    assert called[-1][2:] == ["--records", f"{results}/rq4", "--page", f"{results}/rq4.md"]
 
 
 def test_marks_without_a_dataset_of_their_language_are_left_out() -> None:
@@ -75,7 +106,7 @@ def test_an_experiment_that_needs_a_model_is_left_out_without_one(tmp_path: Path
     done = paper.run(tmp_path, [needs, fake("rq4")], Inputs(PYTHON, None), "tiny", succeed,
                      engine="serial", say=said.append)  # fmt: skip
     assert [each.name for each in done] == ["rq4"]
-    assert said[0] == "rq1: left out: it needs a model; pass --base"
+    assert said[0] == "rq1: left out: it needs a model or a project (--base, --project)"
 
 
 def test_one_failure_does_not_stop_the_others_and_is_told(tmp_path: Path) -> None:
@@ -87,14 +118,15 @@ def test_one_failure_does_not_stop_the_others_and_is_told(tmp_path: Path) -> Non
     ]
     text = (tmp_path / "README.md").read_text()
     assert "| rq2 | failed: error: no such thing |" in text
-    assert "| [rq4](results/rq4.md) | well |" in text
+    assert "| rq4 | well |" in text  # no link to a page that was not written
 
 
 def test_what_ended_well_is_not_run_again_and_what_failed_is(tmp_path: Path) -> None:
     called: list[str] = []
 
     def call(words: Sequence[str], log: Path) -> int:
-        called.append(words[1])
+        if "--output" in words:  # not the page alone
+            called.append(words[1])
         return fail_rq2(words, log)
 
     run(tmp_path, call, "rq2", "rq4")
@@ -102,7 +134,7 @@ def test_what_ended_well_is_not_run_again_and_what_failed_is(tmp_path: Path) -> 
     assert called == ["rq2", "rq4", "rq2"]
     # another call: what it has of earlier ones is told as well
     run(tmp_path, succeed, "rq5")
-    assert "[rq4]" in (tmp_path / "README.md").read_text()
+    assert "| rq4 | well |" in (tmp_path / "README.md").read_text()
 
 
 def test_a_wrong_scale_and_a_wrong_experiment_are_named(tmp_path: Path) -> None:

@@ -23,14 +23,15 @@ from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UsageError
 from puzzlemark.staging import write_text
 
-ORDER = ("motivation", "rq1", "rq2", "rq3", "rq4", "rq5", "rq6", "discussion")
+ORDER = "motivation rq1 rq2 rq3 hyperparameters rq4 rq5 rq6 discussion".split()
 SCALES = ("tiny", "small", "full")
 # Options that mean the same in every experiment, by scale; an experiment may say otherwise
 USUAL: Mapping[str, Mapping[str, str]] = {
-    "tiny": {"size": "400", "budget": "tiny"},
-    "small": {"size": "30000", "budget": "half"},
-    "full": {"size": "all", "budget": "paper"},
+    "tiny": {"size": "400", "budget": "tiny", "scale": "tiny"},
+    "small": {"size": "30000", "budget": "half", "scale": "small"},
+    "full": {"size": "all", "budget": "paper", "scale": "full"},
 }
+NEEDED = "needed"  # said of a base or a project without which an experiment cannot run
 ALONE = {"side_by_side": "1", "workers": "1"}  # a job has one core: another runs beside it
 
 Say = Callable[[str], None]
@@ -43,7 +44,8 @@ class Experiment:
 
     name: str
     options: Mapping[str, Any]  # name -> default; "side_by_side" is --side-by-side
-    scales: Mapping[str, Mapping[str, str]]  # what it wants otherwise than usual
+    scales: Mapping[str, Mapping[str, str | None]]  # otherwise than usual; None: not at all
+    records: str | None = None  # a file or folder of the results, where it is not its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Inputs:
 
     corpora: Mapping[str, Path]
     base: Path | None
+    projects: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def run(
     for experiment in in_order(experiments):
         words = words_for(experiment, inputs, scale, folder)
         if words is None:
-            say(f"{experiment.name}: left out: it needs a model; pass --base")
+            say(f"{experiment.name}: left out: it needs a model or a project (--base, --project)")
         else:
             jobs.append(Job(experiment.name, tuple(words), folder, call))
     outcomes = {job.name: done for job in jobs if (done := _earlier(job)) is not None}
@@ -102,8 +105,18 @@ def run(
         outcomes[outcome.name] = outcome
         word = "done" if outcome.code == 0 else f"failed: {outcome.message}"
         say(f"{outcome.name}: {word}, after {outcome.seconds:.0f} seconds")
-    write_text(folder / "README.md", page(recorded(folder), scale))
+    _write_pages_again([job for job in jobs if outcomes[job.name].code == 0])
+    write_text(folder / "README.md", page(recorded(folder), scale, folder))
     return [outcomes[job.name] for job in jobs]
+
+
+def _write_pages_again(jobs: Sequence[Job]) -> None:
+    """From the records, when all are there: one experiment's may have a place in another's page."""
+    for job in jobs:
+        words = list(job.words)
+        if "--page" in words:
+            kept = [words[words.index(o) + n] for o in ("--records", "--page") for n in (0, 1)]
+            job.call([*words[:2], *kept], job.folder / "logs" / f"{job.name}.page.log")
 
 
 Named = TypeVar("Named", Experiment, Outcome)
@@ -122,23 +135,27 @@ def recorded(folder: Path) -> list[Outcome]:
 
 
 def words_for(experiment: Experiment, inputs: Inputs, scale: str, folder: Path) -> list[str] | None:
-    """The command that runs an experiment, or None where it needs a model that is not there.
+    """The command that runs an experiment, or None where it needs an input that is not there.
 
     `["bench", "rq4", "--size", "400", ...]`: of the options only those that the command has.
     """
-    own = experiment.scales.get(scale, {})
-    if own.get("base") == "needed" and inputs.base is None:
-        return None
+    own = dict(experiment.scales.get(scale, {}))
+    there = {"base": inputs.base, "project": inputs.projects}
+    for name, value in there.items():
+        if own.get(name) == NEEDED and not value:
+            return None
+        if own.get(name) == NEEDED:
+            del own[name]
     results = folder / "results"
     given: dict[str, Any] = {
         **inputs.corpora,
         **ALONE,
         **USUAL[scale],
-        **own,
-        "base": inputs.base,
+        **there,
         "output": folder / "runs" / experiment.name,
-        "records": results / experiment.name,
+        "records": results / (experiment.records or experiment.name),
         "page": results / f"{experiment.name}.md",
+        **own,
     }
     marks = given.get("marks", experiment.options.get("marks"))
     if isinstance(marks, str):
@@ -146,7 +163,8 @@ def words_for(experiment: Experiment, inputs: Inputs, scale: str, folder: Path) 
     words = ["bench", experiment.name]
     for name, value in given.items():
         if name in experiment.options and value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
+            several = value if isinstance(value, tuple) else (value,)
+            words += [w for each in several for w in (f"--{name.replace('_', '-')}", str(each))]
     return words
 
 
@@ -204,11 +222,11 @@ def _last_line(log: Path) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def page(outcomes: Sequence[Outcome], scale: str) -> str:
+def page(outcomes: Sequence[Outcome], scale: str, folder: Path) -> str:
     """Which experiments ended well; the paper's tables and figures are in their pages."""
     rows = [
         [
-            f"[{each.name}](results/{each.name}.md)" if each.code == 0 else each.name,
+            _linked(each, folder),
             "well" if each.code == 0 else f"failed: {each.message}",
             f"{each.seconds:.0f}",
             f"[log](logs/{each.name}.log)",
@@ -222,3 +240,9 @@ def page(outcomes: Sequence[Outcome], scale: str) -> str:
     }
     head = ["experiment", "ended", "seconds", "what it said"]
     return f"# The paper at scale `{scale}`\n\n{about[scale]}\n\n{table(head, rows)}"
+
+
+def _linked(outcome: Outcome, folder: Path) -> str:
+    written = f"results/{outcome.name}.md"
+    is_there = outcome.code == 0 and (folder / written).exists()
+    return f"[{outcome.name}]({written})" if is_there else outcome.name
