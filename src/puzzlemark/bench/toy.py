@@ -17,7 +17,7 @@ from puzzlemark.harvesting.run import harvest
 from puzzlemark.models.base import ModelError
 
 NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "distutils", "tkinter")
-FUNCTIONS = 2000
+FUNCTIONS = 4000
 PIECES = 2000  # of the tokenizer
 END = "<end>"
 LAYERS = 12  # the recipe `cpu` trains ten of them
