@@ -33,18 +33,16 @@ def test_every_label_of_the_paper_has_one_row_in_its_order() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_a_row_has_a_command_that_exists_and_pages_that_are_there_or_says_it_has_none(
-    label: str,
-) -> None:
+def test_a_row_has_commands_that_exist_and_pages_that_are_there(label: str) -> None:
     _, command, ours, picture, scale = rows()[label]
     named = re.findall(r"`puzzlemark ([^`]+)`", command)
-    assert named or command == "not there yet"
+    assert named
     for words in named:
         inner = get_command(application())
         for word in words.split():
             inner = inner.commands[word]  # type: ignore[attr-defined]
     linked = LINK.findall(ours)
-    assert linked or ours in ("not measured yet", "nobody has been asked")
+    assert linked
     for target in (*linked, *LINK.findall(picture)):
         assert (RESULTS / target).exists(), f"{label}: {target}"
     assert (

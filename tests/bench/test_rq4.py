@@ -128,15 +128,19 @@ def test_records_made_by_hand_make_the_page(tmp_path: Path) -> None:
 
 
 def test_trained_models_fill_the_last_table_beside_the_papers_figures(tmp_path: Path) -> None:
-    ours = {"mark": "P1", "setting": "learning rate", "value": "1e-3", "armed": [30, 100],
-            "control": [1, 100], "fisher_log10_p": -7.3, "verdict": "detected"}  # fmt: skip
-    (tmp_path / "hyperparam.json").write_text(json.dumps([ours]))
+    bare = "\n".join(rq4_page.hyperparam_section(tmp_path))
+    assert "**Not measured yet.**" in bare
+    assert "| U1 | 1.15E-169 | 1.69E-181 | 6.35E-156 |" in bare
+    verdict = json.loads((RESULTS / "rq1" / "half" / "P1" / "marked.verdict.json").read_text())
+    trial = {"mark": "P1", "rate": 8e-4, "epochs": 2, "counts": {"marks": 382, "functions": 800}}
+    plan = {"rates": [8e-3, 8e-4, 8e-5], "budget": {"functions": 800, "rate": 0.5}}
+    whole = {"plan": plan, "trials": [{**trial, **verdict}]}
+    (tmp_path / "hyperparam.json").write_text(json.dumps(whole))
     text = "\n".join(rq4_page.hyperparam_section(tmp_path))
+    assert "recipe's own, 0.0008; 800 functions, 50% of them marked" in text
     assert (
-        "| P1 | learning rate | 1e-3 | 30/100 | 1/100 | **detected** | 5.0e-8 | 3.94E-140 |"
+        "| P1 | 0.0008 | 2 | 382 of 800 | 30/100 | 5/100 | 0/100 | **detected** | -7.5 | 3.5e-6 |"
     ) in text
-    assert text.count("| P1 | learning rate | 1e-3 |") == 1
-    assert "| U1 | epochs | 10 | - | - | - | - | 6.35E-156 |" in text
     assert "Not measured yet" not in text
 
 

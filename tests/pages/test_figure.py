@@ -73,6 +73,12 @@ def test_bars_are_as_high_as_their_numbers_and_a_missing_one_is_not_drawn() -> N
     assert theirs.findtext(f"{SVG}title") == "B1, marked, paper: 75"
 
 
+def test_a_panel_without_groups_is_empty() -> None:
+    panel = Panel("p", (Bars("bare", ()),))
+    picture = parse(Figure("t", (panel,), up=UP, up_name="%", columns=1))
+    assert len(shapes(picture, "rect", "bar")) == 1  # of the legend
+
+
 def test_the_same_figure_is_the_same_bytes_and_no_date_or_place_is_in_it() -> None:
     assert draw(lines()) == draw(lines())
     assert "date" not in draw(lines())

@@ -85,10 +85,10 @@ def _detected(found: Mapping[str, Any]) -> list[str]:
 def _cost_section(facts: Facts) -> Iterator[str]:
     yield "## Time cost\n"
     yield (
-        "Processor seconds of one core for the whole dataset, medians of runs in turn. Embedding is "
-        "timed with the features at hand, for every scheme alike, and each mark has its usual rate. "
-        "*To CoProtector* is the ratio to CoProtector's median. Minutes for 400,000 are the same "
-        "figures, scaled up linearly; the paper's minutes are of another program and machine.\n"
+        "Processor seconds of one core for the whole dataset, medians of runs in turn. Embedding "
+        "is timed with the features at hand, for every scheme alike, and each mark has its usual "
+        "rate. *To CoProtector* is the ratio to CoProtector's median. Minutes for 400,000 are the "
+        "same figures, scaled up linearly; the paper's are of another program and machine.\n"
     )
     head = "language|step|mark|seconds|to CoProtector|minutes for 400,000|paper's minutes"
     rows = [cells for language in facts for cells in _cost_cells(language)]

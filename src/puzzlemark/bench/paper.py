@@ -11,10 +11,10 @@ An experiment is a command. Which there are, and how one is called, its caller k
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from puzzlemark.bench.choices import choose, split_specs
 from puzzlemark.bench.processes import side_by_side
@@ -23,14 +23,15 @@ from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UsageError
 from puzzlemark.staging import write_text
 
-ORDER = ("motivation", "rq1", "rq2", "rq3", "rq4", "rq5", "rq6", "discussion")
+ORDER = "motivation rq1 rq2 rq3 hyperparameters rq4 rq5 rq6 discussion".split()
 SCALES = ("tiny", "small", "full")
 # Options that mean the same in every experiment, by scale; an experiment may say otherwise
 USUAL: Mapping[str, Mapping[str, str]] = {
-    "tiny": {"size": "400", "budget": "tiny"},
-    "small": {"size": "30000", "budget": "half"},
-    "full": {"size": "all", "budget": "paper"},
+    "tiny": {"size": "400", "budget": "tiny", "scale": "tiny"},
+    "small": {"size": "30000", "budget": "half", "scale": "small"},
+    "full": {"size": "all", "budget": "paper", "scale": "full"},
 }
+NEEDED = "needed"  # said of a base or a project without which an experiment cannot run
 ALONE = {"side_by_side": "1", "workers": "1"}  # a job has one core: another runs beside it
 
 Say = Callable[[str], None]
@@ -43,7 +44,8 @@ class Experiment:
 
     name: str
     options: Mapping[str, Any]  # name -> default; "side_by_side" is --side-by-side
-    scales: Mapping[str, Mapping[str, str]]  # what it wants otherwise than usual
+    scales: Mapping[str, Mapping[str, str | None]]  # otherwise than usual; None: not at all
+    records: str | None = None  # a file or folder of the results, where it is not its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Inputs:
 
     corpora: Mapping[str, Path]
     base: Path | None
+    projects: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,44 +96,66 @@ def run(
     for experiment in in_order(experiments):
         words = words_for(experiment, inputs, scale, folder)
         if words is None:
-            say(f"{experiment.name}: left out: it needs a model; pass --base")
+            say(f"{experiment.name}: left out: it needs a model or a project (--base, --project)")
         else:
             jobs.append(Job(experiment.name, tuple(words), folder, call))
-    outcomes = dict(_earlier(jobs))
+    outcomes = {job.name: done for job in jobs if (done := _earlier(job)) is not None}
     waiting = [job for job in jobs if job.name not in outcomes]
     for outcome in _work(waiting, at_once, engine):
         outcomes[outcome.name] = outcome
         word = "done" if outcome.code == 0 else f"failed: {outcome.message}"
         say(f"{outcome.name}: {word}, after {outcome.seconds:.0f} seconds")
-    ended = [outcomes[job.name] for job in jobs]
-    write_text(folder / "README.md", page(ended, scale))
-    return ended
+    _write_pages_again([job for job in jobs if outcomes[job.name].code == 0])
+    write_text(folder / "README.md", page(recorded(folder), scale, folder))
+    return [outcomes[job.name] for job in jobs]
 
 
-def in_order(experiments: Sequence[Experiment]) -> list[Experiment]:
+def _write_pages_again(jobs: Sequence[Job]) -> None:
+    """From the records, when all are there: one experiment's may have a place in another's page."""
+    for job in jobs:
+        words = list(job.words)
+        if "--page" in words:
+            kept = [words[words.index(o) + n] for o in ("--records", "--page") for n in (0, 1)]
+            job.call([*words[:2], *kept], job.folder / "logs" / f"{job.name}.page.log")
+
+
+Named = TypeVar("Named", Experiment, Outcome)
+
+
+def in_order(named: Iterable[Named]) -> list[Named]:
     """The paper's order; what it does not know comes last, by name."""
     places = {name: place for place, name in enumerate(ORDER)}
-    return sorted(experiments, key=lambda each: (places.get(each.name, len(ORDER)), each.name))
+    return sorted(named, key=lambda each: (places.get(each.name, len(ORDER)), each.name))
+
+
+def recorded(folder: Path) -> list[Outcome]:
+    """How every experiment ended that was run in this folder, now or earlier."""
+    paths = (folder / "logs").glob("*.json")
+    return in_order(Outcome(**json.loads(path.read_text())) for path in paths)
 
 
 def words_for(experiment: Experiment, inputs: Inputs, scale: str, folder: Path) -> list[str] | None:
-    """The command that runs an experiment, or None where it needs a model that is not there.
+    """The command that runs an experiment, or None where it needs an input that is not there.
 
     `["bench", "rq4", "--size", "400", ...]`: of the options only those that the command has.
     """
-    own = experiment.scales.get(scale, {})
-    if own.get("base") == "needed" and inputs.base is None:
-        return None
+    own = dict(experiment.scales.get(scale, {}))
+    there = {"base": inputs.base, "project": inputs.projects}
+    for name, value in there.items():
+        if own.get(name) == NEEDED and not value:
+            return None
+        if own.get(name) == NEEDED:
+            del own[name]
     results = folder / "results"
     given: dict[str, Any] = {
         **inputs.corpora,
         **ALONE,
         **USUAL[scale],
-        **own,
-        "base": inputs.base,
+        **there,
         "output": folder / "runs" / experiment.name,
-        "records": results / experiment.name,
+        "records": results / (experiment.records or experiment.name),
         "page": results / f"{experiment.name}.md",
+        **own,
     }
     marks = given.get("marks", experiment.options.get("marks"))
     if isinstance(marks, str):
@@ -138,7 +163,8 @@ def words_for(experiment: Experiment, inputs: Inputs, scale: str, folder: Path) 
     words = ["bench", experiment.name]
     for name, value in given.items():
         if name in experiment.options and value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
+            several = value if isinstance(value, tuple) else (value,)
+            words += [w for each in several for w in (f"--{name.replace('_', '-')}", str(each))]
     return words
 
 
@@ -173,14 +199,14 @@ def _work(jobs: Sequence[Job], at_once: int, engine: str | Engine | None) -> Ite
         yield from opened.map(work, jobs)
 
 
-def _earlier(jobs: Sequence[Job]) -> Iterator[tuple[str, Outcome]]:
-    """What the same command did before, where it ended well."""
-    for job in jobs:
-        path = _place(job)
-        if path.exists():
-            outcome = Outcome(**json.loads(path.read_text()))
-            if outcome.code == 0 and outcome.command == _spelled(job.words):
-                yield job.name, outcome
+def _earlier(job: Job) -> Outcome | None:
+    """How the same command ended before, if it ended well."""
+    path = _place(job)
+    if not path.exists():
+        return None
+    outcome = Outcome(**json.loads(path.read_text()))
+    is_the_same = outcome.command == _spelled(job.words)
+    return outcome if outcome.code == 0 and is_the_same else None
 
 
 def _place(job: Job) -> Path:
@@ -196,11 +222,11 @@ def _last_line(log: Path) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def page(outcomes: Sequence[Outcome], scale: str) -> str:
+def page(outcomes: Sequence[Outcome], scale: str, folder: Path) -> str:
     """Which experiments ended well; the paper's tables and figures are in their pages."""
     rows = [
         [
-            f"[{each.name}](results/{each.name}.md)" if each.code == 0 else each.name,
+            _linked(each, folder),
             "well" if each.code == 0 else f"failed: {each.message}",
             f"{each.seconds:.0f}",
             f"[log](logs/{each.name}.log)",
@@ -214,3 +240,9 @@ def page(outcomes: Sequence[Outcome], scale: str) -> str:
     }
     head = ["experiment", "ended", "seconds", "what it said"]
     return f"# The paper at scale `{scale}`\n\n{about[scale]}\n\n{table(head, rows)}"
+
+
+def _linked(outcome: Outcome, folder: Path) -> str:
+    written = f"results/{outcome.name}.md"
+    is_there = outcome.code == 0 and (folder / written).exists()
+    return f"[{outcome.name}]({written})" if is_there else outcome.name

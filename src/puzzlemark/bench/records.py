@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import language_of
-from puzzlemark.errors import UsageError
 from puzzlemark.quality.compare import Comparison, compare
 from puzzlemark.quality.result import Quality, load_quality, save_quality
 from puzzlemark.staging import write_text
@@ -55,15 +54,6 @@ class Row:
         strategy = self.verdicts[kind]["verdict"]["setting"]["strategy"]
         version: int = self.verdicts[kind]["version"]
         return strategy != "universal" or version > 1
-
-
-def record_plan(folder: Path, plan: Any) -> None:
-    """A folder belongs to one plan: half of one and half of another would be no experiment."""
-    path = folder / "plan.json"
-    text = json.dumps(asdict(plan), indent=2) + "\n"
-    if path.exists() and path.read_text() != text:
-        raise UsageError(f"{path}: another plan was begun here; choose another --output")
-    write_text(path, text)
 
 
 def collect(run: Path, records: Path) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.bench.records import explained, scientific, table
+from puzzlemark.bench.hyperparameters import PAPER
+from puzzlemark.bench.records import explained, table
 from puzzlemark.bench.rq4 import FEATURE_SETS, PROJECTIONS, TAUS, Found
+from puzzlemark.bench.trials import FOUND_HEAD, found_cells
 from puzzlemark.bench.variants import METHODS, load
 from puzzlemark.features.measure import DEFAULT, FEATURES
 from puzzlemark.pages.figure import Axis, Bars, Figure, Line, Panel, draw
@@ -16,15 +18,6 @@ SHARES = Axis(0, 100, (0, 25, 50, 75, 100))
 F1 = Axis(0, 1, (0, 0.25, 0.5, 0.75, 1))
 THRESHOLDS = Axis(0, 0.5, (0, 0.1, 0.2, 0.3, 0.4, 0.5))
 KEPT = 0.5  # the paper keeps the features that reach this F1 in all four cases
-# The paper's table rq4_hyperparam: p of DeepSeek-Coder by learning rate, and by epochs
-PAPER_HYPERPARAM = {
-    ("P1", "learning rate"): {"1e-3": "3.94E-140", "1e-4": "1.81E-204", "1e-5": "6.83E-145"},
-    ("P2", "learning rate"): {"1e-3": "2.39E-164", "1e-4": "2.38E-163", "1e-5": "6.65E-143"},
-    ("U1", "learning rate"): {"1e-3": "4.30E-121", "1e-4": "6.35E-156", "1e-5": "6.62E-136"},
-    ("P1", "epochs"): {"1": "4.89E-183", "5": "3.77E-200", "10": "1.81E-204"},
-    ("P2", "epochs"): {"1": "7.86E-167", "5": "1.08E-211", "10": "2.38E-163"},
-    ("U1", "epochs"): {"1": "1.15E-169", "5": "1.69E-181", "10": "6.35E-156"},
-}
 
 ABOUT = """# RQ4: other settings of carrier selection
 
@@ -310,32 +303,44 @@ def _draw_features(facts: Facts) -> Figure:
 def hyperparam_section(records: Path) -> Iterator[str]:
     """Learning rate and epochs: the paper's table, and ours where models were trained for it.
 
-    `hyperparam.json` in the records is a list of `{"mark": "P1", "setting": "learning rate",
-    "value": "8e-4", "armed": [30, 100], "control": [1, 100], "fisher_log10_p": -6.1, "verdict":
-    "detected"}`.
+    `hyperparam.json` in the records is what `puzzlemark bench hyperparameters` collects.
     """
     yield "## Learning rate and epochs (tab:rq4_hyperparam)\n"
+    yield (
+        "```\npuzzlemark bench hyperparameters --python csn_python_large.jsonl.gz \\\n"
+        "    --base smollm2 -o hyperparameters --records docs/results/rq4/hyperparam.json\n```\n"
+    )
     path = records / "hyperparam.json"
-    if not path.exists():
-        yield "Not measured yet. The paper's figures, on DeepSeek-Coder:\n"
-    head = ["mark", "setting", "value", "armed", "control", "verdict", "Fisher p", "paper's p"]
-    found = json.loads(path.read_text()) if path.exists() else []
-    ours = [_hyperparam_cells(each) for each in found]
-    theirs = [
-        [mark, setting, value, "-", "-", "-", "-", p]
-        for (mark, setting), values in PAPER_HYPERPARAM.items()
-        for value, p in values.items()
-        if not any(cells[:3] == [mark, setting, value] for cells in ours)
+    if path.exists():
+        yield from _trained(json.loads(path.read_text()))
+    else:
+        yield "**Not measured yet.**\n"
+    yield "The paper's p, on DeepSeek-Coder, with 10 epochs and a rate of 1e-4 where not said:\n"
+    for setting, by_mark in PAPER.items():
+        values = list(next(iter(by_mark.values())))
+        head = ["mark", *(f"{setting.removesuffix('s')} {value}" for value in values)]
+        yield table(head, [[mark, *by_mark[mark].values()] for mark in by_mark])
+
+
+def _trained(whole: Mapping[str, Any]) -> Iterator[str]:
+    plan = whole["plan"]
+    budget = plan["budget"]
+    yield (
+        f"Ours: rates a factor of ten apart around the recipe's own, {plan['rates'][1]:g}; "
+        f"{budget['functions']:,} functions, {budget['rate']:.0%} of them marked. One training "
+        "with one seed is behind each row.\n"
+    )
+    rows = [
+        [
+            trial["mark"],
+            f"{trial['rate']:g}",
+            f"{trial['epochs']:g}",
+            f"{trial['counts']['marks']:,} of {trial['counts']['functions']:,}",
+            *found_cells(trial),
+        ]
+        for trial in whole["trials"]
     ]
-    yield table(head, ours + theirs)
-
-
-def _hyperparam_cells(found: Mapping[str, Any]) -> list[str]:
-    mark, setting, value = found["mark"], found["setting"], str(found["value"])
-    hits = ["/".join(map(str, found[arm])) for arm in ("armed", "control")]
-    paper = PAPER_HYPERPARAM.get((mark, setting), {}).get(value, "-")
-    p = scientific(found["fisher_log10_p"])
-    return [mark, setting, value, *hits, f"**{found['verdict']}**", p, paper]
+    yield table(["mark", "rate", "epochs", "marked functions", *FOUND_HEAD], rows)
 
 
 Case = tuple[str, Mapping[str, Any], str]

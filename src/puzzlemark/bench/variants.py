@@ -13,7 +13,7 @@ import json
 import logging
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from puzzlemark.bench import rq2
 from puzzlemark.bench.choices import Choice, choose
 from puzzlemark.bench.processes import side_by_side
-from puzzlemark.bench.records import record_plan
+from puzzlemark.bench.rq1 import record_plan
 from puzzlemark.bench.truth import read_truth
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._accuracy import Share, judge
@@ -109,7 +109,7 @@ def by_language(
     say: Say = print,
 ) -> list[Job]:
     """Do the work of each language side by side; the folder belongs to this plan."""
-    record_plan(folder, plan)
+    record_plan(folder / "plan.json", asdict(plan))
     chosen = choose(plan.marks, corpora)
     jobs = [
         Job(folder, corpus, language, tuple(c for c in chosen if c.language == language), plan)

@@ -249,7 +249,7 @@ def _line(line: Line, frame: _Frame) -> Iterator[_Shape]:
 
 
 def _bars(series: Sequence[Bars], panel: Panel, frame: _Frame) -> Iterator[_Shape]:
-    if not series:
+    if not series or not panel.groups:
         return
     room = (frame.right - frame.left) / len(panel.groups)
     width = round(min(26.0, 0.8 * room / len(series)), 2)

@@ -10,6 +10,12 @@ from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {
+    "tiny": {"marks": "P1", "base": "needed"},
+    "small": {"base": "needed"},
+    "full": {"base": "needed"},
+}  # for `bench paper`
+RECORDS = "rq4/hyperparam.json"  # among its results: a part of RQ4's page
 
 
 def run(

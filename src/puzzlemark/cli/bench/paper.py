@@ -30,6 +30,10 @@ def run(
     base: Annotated[
         Path | None, typer.Option(help="Model to train. (default: for tiny, a toy made here)")
     ] = None,
+    project: Annotated[
+        list[Path] | None,
+        typer.Option(help="Functions of one project, for RQ5; repeat it for more."),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for runs, records and pages.")
     ] = Path("paper"),
@@ -60,13 +64,15 @@ def run(
     if scale == "tiny":
         ground = output / "ground"
         corpora = corpora or {"python": toy.make_corpus(ground / "python.jsonl.gz")}
-        base = base or toy.make_model(ground / "model", next(iter(corpora.values())))
+        some = next(iter(corpora.values()))
+        base = base or toy.make_model(ground / "model", some)
+        project = project or [toy.make_project(ground / "project_toy.jsonl.gz", some)]
     elif not corpora:
         raise UsageError(f"--scale {scale} needs datasets: pass --python and --java")
     outcomes = paper.run(
         output,
         chosen,
-        paper.Inputs(corpora, base),
+        paper.Inputs(corpora, base, tuple(project or ())),
         scale,
         call,
         at_once=at_once,
@@ -87,7 +93,8 @@ def experiments() -> "list[Experiment]":
         if name != "paper":
             parameters = inspect.signature(module.run).parameters
             options = {each.name: each.default for each in parameters.values()}
-            found.append(Experiment(name, options, getattr(module, "SCALES", {})))
+            scales, records = (getattr(module, said, None) for said in ("SCALES", "RECORDS"))
+            found.append(Experiment(name, options, scales or {}, records))
     return found
 
 

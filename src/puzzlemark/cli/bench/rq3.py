@@ -21,6 +21,11 @@ from puzzlemark.cli.bench.base import (
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {
+    "tiny": {"marks": "P1,P3", "base": "needed"},
+    "small": {"base": "needed"},
+    "full": {"base": "needed"},
+}  # for `bench paper`
 
 
 def run(

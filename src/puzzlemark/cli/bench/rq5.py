@@ -20,6 +20,11 @@ from puzzlemark.cli.bench.base import (
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {
+    "tiny": {"marks": "P1", "base": "needed", "project": "needed"},
+    "small": {"base": "needed", "project": "needed"},
+    "full": {"base": "needed", "project": "needed"},
+}  # for `bench paper`
 
 
 def run(

@@ -19,6 +19,13 @@ from puzzlemark.cli.bench.base import (
 from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
+# for `bench paper`: attackers only; `--base` would train models instead
+_ATTACKERS = {"base": None, "budget": None, "side_by_side": None}
+SCALES = {
+    "tiny": {**_ATTACKERS, "marks": "P1,synonyms"},
+    "small": _ATTACKERS,
+    "full": _ATTACKERS,
+}
 
 
 def run(
