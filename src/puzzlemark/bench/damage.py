@@ -59,7 +59,7 @@ def count_damage(attacked: Attacked, manifest: Path | str) -> Damage:
 
 def _open(path: str, manifest: Manifest) -> Corpus:
     columns: dict[str, Any] = {
-        f"{key}_column": name for key, name in manifest.header.columns.items()
+        f"{key}_column": manifest.header.columns[key] for key in ("code", "id", "language")
     }
     return open_corpus(path, language=manifest.header.language, **columns)
 
