@@ -1,4 +1,4 @@
-"""Canonicalising: one name for each set of synonyms, where that is safe, and the programs run on."""
+"""Canonicalising: one name for each set of synonyms where that is safe, and programs run on."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_parameters_and_names_that_are_taken_stay_as_they_are(tmp_path: Path) ->
 
 
 def test_java_has_its_own_table(tmp_path: Path) -> None:
-    code = "int f(int[] a) {\n    int cnt = 0;\n    for (int v : a) { cnt += v; }\n    return cnt;\n}\n"
+    code = "int f(int[] a) {\n  int cnt = 0;\n  for (int v : a) { cnt += v; }\n  return cnt;\n}\n"
     after, _ = attack_codes(tmp_path, "canonicalise:to=first", [code], "java")
     assert after == [
         code.replace("cnt", "count").replace("int v ", "int val ").replace("+= v", "+= val")

@@ -15,7 +15,7 @@ model are looks at one training, and a run that is stopped goes on with the epoc
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -184,7 +184,7 @@ def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say
     opened.rewrite(target / "seen.jsonl.gz", rows=staying, overwrite=True)
     for kind, some in (("trained", set(rows) - away), ("unseen", away)):
         part = target / f"{kind}.manifest.jsonl.gz"
-        write_manifest(Manifest(whole.header, {r: whole.lines[r] for r in rows if r in some}), part)
+        write_manifest(_some_of(whole, some), part)
         probes = build_probes(
             marked, part, pairs=budget.pairs, seed=budget.seeds[0], secret_file=secret
         )
@@ -195,6 +195,13 @@ def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say
     facts["edited"] = sum(bool(carrier.edits) for carrier in whole)
     write_text(target / "marks.json", json.dumps(facts, indent=1) + "\n")
     say(f"{cell.name} {target.name}: {summary.marked} of {summary.records} functions marked")
+
+
+def _some_of(manifest: Manifest, rows: Collection[int]) -> Manifest:
+    """The same with the marks of some rows only."""
+    counts = {**manifest.header.counts, "marked": len(rows)}
+    lines = {row: line for row, line in manifest.lines.items() if row in rows}
+    return Manifest(manifest.header.model_copy(update={"counts": counts}), lines)
 
 
 def work(job: Job) -> str:
