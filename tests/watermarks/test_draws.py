@@ -88,7 +88,14 @@ def test_a_draw_of_a_file_is_read_strictly() -> None:
     reads = TypeAdapter(Draw)
     plain = asdict(DRAW)
     assert reads.validate_json(json.dumps(plain)) == DRAW
-    for wrong in ({"extra": 1}, {"unit": 7}, {"weights": [["a", "1"], ["b", 2]]}, {"weights": []}):
+    odd = [["a", "1"], ["b", 2]]
+    changes: list[dict[str, object]] = [
+        {"extra": 1},
+        {"unit": 7},
+        {"weights": odd},
+        {"weights": []},
+    ]
+    for wrong in changes:
         with pytest.raises(ValidationError):
             reads.validate_json(json.dumps({**plain, **wrong}))
 

@@ -23,6 +23,7 @@ from puzzlemark.models.base import (
     Answer,
     BudgetEnded,
     Estimate,
+    LogProbs,
     Model,
     Request,
     Streaming,
@@ -257,7 +258,8 @@ def _answered(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Req
         try:
             yield list(zip(some, model.complete(some), strict=True))
         except BudgetEnded as exc:
-            yield [(some[index], answer) for index, answer in sorted(exc.answers.items())]
+            answered = sorted(exc.answers.items())
+            yield [(some[n], a) for n, a in answered if not isinstance(a, LogProbs)]
             raise
 
 
