@@ -19,7 +19,7 @@ Chances = NDArray[np.float64]  # a row for each cell, a column for each member; 
 Integers = NDArray[np.int64]
 
 BACKING = 2.0  # observations that the wider context is worth
-FOLDS = 5  # of the language model: nothing is judged by a model that has read it
+FOLDS = 8  # of the records: nothing is judged by what was counted or read in its own fold
 ORDER = 4
 SURELY = 1e-9  # of a chance: no logarithm of 0
 
@@ -110,10 +110,17 @@ class Seen:
         return table
 
     def count_others(self, keys: Sequence[str], among: NDArray[np.bool_]) -> Chances:
-        """The same for each cell's own group, without the cell itself."""
+        """The same for each cell's own group, without the cells of its fold.
+
+        To leave out the cell alone would give it away: where a group's sum is known, what is
+        missing from it is the name that the cell had before it was marked for practice.
+        """
         groups = self.groups(keys)
-        counts: Chances = self.count(groups, among)[groups]
-        counts[among, self.members[among]] -= 1.0
+        folds = self.records % FOLDS
+        counts = np.zeros((len(self.spots), self.widest))
+        for fold in range(FOLDS):
+            here = folds == fold
+            counts[here] = self.count(groups, among & ~here)[groups[here]]
         return counts
 
 
@@ -133,7 +140,9 @@ def priors(seen: Seen, carries: NDArray[np.bool_], pull: float) -> Chances:
     ours = carries & seen.is_suspect
     everywhere = seen.groups([""] * len(seen.spots))
     shares = _shares(seen.count(everywhere, ours))[everywhere]
-    counts = seen.count_others([spot.project for spot in seen.spots], ours)
+    projects = seen.groups([spot.project for spot in seen.spots])
+    counts = seen.count(projects, ours)[projects]
+    counts[ours, seen.members[ours]] -= 1.0
     return counts + pull * shares + SURELY * seen.in_set
 
 
