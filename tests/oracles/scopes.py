@@ -57,7 +57,8 @@ class Answer:
 
     groups: tuple[Places, ...]
     known: Places | None = None  # None: all there are
-    errors: int = 0
+    others: tuple[Places, ...] = ()  # names of functions and the like
+    twice: bool = False  # the compiler refuses it: a name is declared twice
 
     def group_of(self, start: int) -> Places | None:
         return next((group for group in self.groups if start in group), None)
@@ -66,14 +67,20 @@ class Answer:
 def ask_go(snippets: Sequence[str]) -> list[Answer | None]:
     """What `go/types` says; None of a snippet that does not parse."""
     answers = json.loads(_run([_built_checker()], json.dumps(list(snippets))))
-    return [each and Answer(_sets(each["groups"]), frozenset(each["known"]), each["errors"]) for each in answers]
+    return [
+        each and Answer(_sets(each["groups"]), frozenset(each["known"]), twice=each["twice"])
+        for each in answers
+    ]
 
 
 def ask_node(whom: str, snippets: Sequence[tuple[str, str]]) -> list[Answer | None]:
     """What `eslint` or `rename` says of (code, language) pairs."""
     assert NODE is not None, "node is not installed"
     told = _run([NODE, str(HERE / "javascript.cjs"), whom], json.dumps(list(snippets)))
-    return [None if each is None else Answer(_sets(each)) for each in json.loads(told)]
+    return [
+        each and Answer(_sets(each["groups"]), others=_sets(each["others"]), twice=each["twice"])
+        for each in json.loads(told)
+    ]
 
 
 def _sets(groups: Sequence[Sequence[int]]) -> tuple[Places, ...]:
@@ -116,8 +123,7 @@ def wrong_variables(tree: Tree, answer: Answer) -> Iterator[str]:
             if variable.fixed is not None:
                 continue
             starts = frozenset(start + tree.offset for start in variable.starts)
-            known = starts if answer.known is None else starts & answer.known
-            groups = {answer.group_of(start) for start in known}
+            groups = {answer.group_of(start) for start in _known(answer, {*starts})}
             if None in groups:
                 yield f"{function.name}: {variable.name}: not a variable everywhere"
             elif missed := frozenset().union(*(group for group in groups if group)) - starts:
@@ -133,13 +139,23 @@ def count_renamed(tree: Tree) -> tuple[int, int]:
     return free, len(all_variables)
 
 
-def bindings_of(tree: Tree, table: Table | None = None) -> set[Places]:
-    """Every variable of the functions of a snippet as the resolver's table has it."""
+def different_bindings(tree: Tree, answer: Answer, table: Table | None = None) -> list[str]:
+    """How the resolver's table and the oracle differ, binding by binding; fixed ones may."""
     if table is None:
         table = plugins.load("syntax.resolvers", tree.language.name).TABLE
     reading = read(table, tree.root, tree.source)
-    return {
-        frozenset(each.starts)
-        for each in reading.bindings
-        if not each.is_silent and each.scope.unit is not None
-    }
+    inside = [each for each in reading.bindings if each.scope.unit is not None]
+    places = {each: _known(answer, each.starts) for each in inside}
+    free = {places[e] for e in inside if not e.is_silent and e.fixed is None and places[e]}
+    kept = (e for e in inside if e.fixed is not None or e.name in reading.leaks)
+    fixed = frozenset().union(*(e.starts for e in kept))
+    said, all_said = set(answer.groups), {*answer.groups, *answer.others}
+    return [
+        *(f"ours: {sorted(each)}" for each in free - all_said if not each & fixed),
+        *(f"theirs: {sorted(each)}" for each in said - {*places.values()} if not each & fixed),
+    ]
+
+
+def _known(answer: Answer, starts: set[int]) -> Places:
+    """Where a type is wrong, a compiler gives up on some names: of these it says nothing."""
+    return frozenset(starts) if answer.known is None else answer.known & starts

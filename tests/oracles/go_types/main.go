@@ -2,7 +2,7 @@
 //
 // Reads a JSON array of snippets from standard input, and writes one of the same length: for each
 // snippet null where it does not parse, else what is known: `groups`, the places (bytes) of each
-// variable, and `known`, the places of all identifiers that were resolved to anything.
+// variable or constant, and `known`, the places of all identifiers that were resolved to anything.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"go/types"
 	"os"
 	"sort"
+	"strings"
 )
 
 const header = "package p;"
@@ -20,7 +21,7 @@ const header = "package p;"
 type answer struct {
 	Groups [][]int `json:"groups"`
 	Known  []int   `json:"known"`
-	Errors int     `json:"errors"`
+	Twice  bool    `json:"twice"` // a name is declared again in its block: no Go
 }
 
 type nothing struct{}
@@ -29,6 +30,41 @@ func (nothing) Import(path string) (*types.Package, error) {
 	made := types.NewPackage(path, path)
 	made.MarkComplete()
 	return made, nil
+}
+
+// namesInTypes finds the parameters of types such as `func(a int)`: they are no variables.
+func namesInTypes(file *ast.File) map[token.Pos]bool {
+	real := map[*ast.FuncType]bool{}
+	found := map[token.Pos]bool{}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch each := node.(type) {
+		case *ast.FuncDecl:
+			real[each.Type] = true
+			if each.Recv != nil {
+				noteAll(each.Recv, found)
+			}
+		case *ast.FuncLit:
+			real[each.Type] = true
+		case *ast.FuncType:
+			if !real[each] {
+				noteAll(each.Params, found)
+				noteAll(each.Results, found)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func noteAll(fields *ast.FieldList, found map[token.Pos]bool) {
+	if fields == nil {
+		return
+	}
+	for _, field := range fields.List {
+		for _, name := range field.Names {
+			found[name.Pos()] = true
+		}
+	}
 }
 
 func ask(code string) *answer {
@@ -51,11 +87,17 @@ func ask(code string) *answer {
 	found := &answer{Groups: [][]int{}, Known: []int{}}
 	config := types.Config{
 		Importer: nothing{},
-		Error:    func(error) { found.Errors++ },
+		Error:    func(err error) { // what is not known is not the matter
+			text := err.Error()
+			if strings.Contains(text, "redeclared") || strings.Contains(text, "no new variables") {
+				found.Twice = true
+			}
+		},
 	}
 	pack, _ := config.Check("p", files, []*ast.File{file}, info)
 	place := func(at token.Pos) int { return files.Position(at).Offset - shift }
 	groups := map[token.Pos][]int{}
+	signatures := namesInTypes(file)
 	note := func(name *ast.Ident, object types.Object) {
 		found.Known = append(found.Known, place(name.Pos()))
 		if object == nil { // the name in `switch x := y.(type)`
@@ -74,7 +116,7 @@ func ask(code string) *answer {
 		default:
 			return
 		}
-		if object.Pkg() == pack {
+		if object.Pkg() == pack && !signatures[object.Pos()] {
 			groups[object.Pos()] = append(groups[object.Pos()], place(name.Pos()))
 		}
 	}

@@ -30,9 +30,11 @@ Reach = Literal["after", "block", "function", "outer"]
 NOT_PLAIN = "name is not plain ASCII"
 EQUAL_TO_STRING = "equal to a string"
 SPELT_ALIKE = "spelt like something else in the function"
+NAMES_OTHER = "also the name of a function or class"
 LEAKS = "a function in a block has its name"
 DECLARED_AGAIN = "declared again inside its own scope"
 ESCAPED = "unicode escape in a name"
+SHORTHAND = "property and variable at once"
 ALL = "*"  # every child, where a field could be named
 
 
@@ -48,7 +50,9 @@ class Binder:
     parameter: bool = False
     fixed: str | None = None  # bound, but never renamed, and why
     silent: bool = False  # bound, but no variable: Go's receiver
+    shared: bool = False  # bound by each block inside as its own: Go's `switch x := y.(type)`
     leaks: bool = False  # inside a block it may be seen outside of it, too
+    yields: bool = False  # a name of the same scope hides it: a function expression's own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Table:
     comments: NodeTypes
     harmless: NodeTypes  # leaves of other name spaces: members, labels, parts of strings
     plain: NodeTypes  # neither bind nor limit names
+    shorthand: NodeTypes = NONE  # those of the names that are a property as well: `{a}`
     signatures: NodeTypes = NONE  # scopes of types: what they bind is no variable
     bound_types: NodeTypes = NONE  # leaves that are a name only where they are bound: a class's
     blank: frozenset[bytes] = frozenset()  # names that bind nothing: `_`
@@ -127,6 +132,8 @@ class Binding:
     is_parameter: bool
     is_silent: bool
     fixed: str | None
+    yields: bool
+    is_shared: bool
     doubtful: str | None = None
     starts: set[int] = field(default_factory=set)
 
@@ -278,6 +285,8 @@ class Reading:
         word = self.source[node.start_byte : node.end_byte]
         if b"\\" in word:
             self._dynamic.append((node.start_byte, ESCAPED))
+        if node.type in self.table.shorthand:
+            doubt = doubt or SHORTHAND
         self._uses.append((node.start_byte, word, scope, doubt))
         for (kind, place), words in self.table.dynamic_words.items():
             # only then: to find the node above begins at the root of the tree
@@ -350,9 +359,13 @@ class Reading:
             assert scope.parent is not None, "the outermost scope is a function's"
             scope = scope.parent
         same = scope.names.setdefault(word, [])
-        if same and (binder.reuses or binder.reach != "after"):
-            binding = same[0]  # the same variable, declared once more
+        if binder.reuses and not same and scope.parent is not None:
+            same += (each for each in scope.parent.names.get(word, ()) if each.is_shared)
+        if same and not same[-1].yields and (binder.reuses or binder.reach != "after"):
+            binding = same[-1]  # the same variable, declared once more
             binding.fixed = binding.fixed or binder.fixed
+            if binder.silent and not binding.is_silent:
+                binding.fixed = binding.fixed or NAMES_OTHER
             binding.starts.add(name.start_byte)
         else:
             visible = scope.start
@@ -367,6 +380,8 @@ class Reading:
                 binder.parameter,
                 binder.silent or scope.is_signature,
                 binder.fixed,
+                binder.yields,
+                binder.shared,
                 starts={name.start_byte},
             )
             same.append(binding)

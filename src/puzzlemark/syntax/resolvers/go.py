@@ -27,7 +27,7 @@ TABLE = Table(
         "const_spec": (Binder(("name",)),),
         "range_clause": (Binder(("left",), needs=":="),),
         "receive_statement": (Binder(("left",), needs=":="),),
-        "type_switch_statement": (Binder(("alias",), since="value"),),
+        "type_switch_statement": (Binder(("alias",), since="value", shared=True),),
         "parameter_declaration": (PARAMETER,),
         "variadic_parameter_declaration": (PARAMETER,),
         "method_declaration": (Binder(("receiver",), "block", silent=True),),

@@ -10,9 +10,12 @@ from puzzlemark.syntax.variables import Function
 # bound, so that nothing else is taken for them; they are no variables
 FUNCTION = Binder(("name",), "outer", silent=True, leaks=True)
 CLASS = Binder(("name",), "outer", silent=True)
-INNER = Binder(("name",), "block", silent=True)  # an expression's name is seen inside it only
+# an expression's own name is seen inside it only, and by any other name there hidden
+INNER = Binder(("name",), "block", silent=True, yields=True)
 IMPORT = Binder((ALL,), "function", silent=True)
-SHORTHAND = "property and variable at once"
+SHORTHAND = frozenset(
+    "shorthand_property_identifier shorthand_property_identifier_pattern".split()
+)
 TAG = "stands in a JSX tag"
 
 TABLE = Table(
@@ -24,9 +27,8 @@ TABLE = Table(
         "class_declaration".split()
     ),
     bodies=frozenset({"program", "statement_block", "export_statement"}),
-    names=frozenset(
-        "identifier shorthand_property_identifier shorthand_property_identifier_pattern".split()
-    ),
+    names=SHORTHAND | {"identifier"},
+    shorthand=SHORTHAND,
     binders={
         "variable_declaration": (Binder((ALL,), "function"),),
         "lexical_declaration": (Binder((ALL,), "block"),),
