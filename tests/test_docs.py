@@ -41,9 +41,10 @@ def commands(page: Path) -> list[str]:
 
 
 def name_and_words(line: str) -> tuple[list[str], list[str]]:
-    """`puzzlemark model fetch x` -> (["model", "fetch"], ["x"])."""
+    """`puzzlemark model fetch x` -> (["model", "fetch"], ["x"]); a group may be a command, too."""
     words = shlex.split(line)[1:]
-    length = 2 if words[0] in plugins.subpackages("cli") else 1
+    is_group = words[0] in plugins.subpackages("cli")
+    length = 2 if is_group and not words[1].startswith("-") else 1
     return words[:length], words[length:]
 
 

@@ -12,16 +12,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from puzzlemark.attacks._run import attack, attack_cost
     from puzzlemark.auditing.run import Audit, audit
+    from puzzlemark.bench.damage import count_damage
     from puzzlemark.corpora.base import open_corpus as read
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
+    from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
     from puzzlemark.embedding.run import Summary, apply, embed, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
     from puzzlemark.errors import PuzzleMarkError
+    from puzzlemark.evidence.commitment import Commitment, commit, load_commitment
+    from puzzlemark.evidence.stamping import stamp
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
     from puzzlemark.models.base import open_model
@@ -47,6 +52,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "auditing.run",
+    "Commitment": "evidence.commitment",
     "Edit": "snippet",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
@@ -59,13 +65,19 @@ _HOMES = {
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
+    "attack": "attacks._run",
+    "attack_cost": "attacks._run",
     "audit": "auditing.run",
+    "commit": "evidence.commitment",
     "compare_quality": "quality.compare:compare",
+    "count_damage": "bench.damage",
     "detect": "detectors._run",
+    "diagnose": "doctor",
     "embed": "embedding.run",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
+    "load_commitment": "evidence.commitment",
     "load_manifest": "embedding.manifest",
     "load_probes": "verification.probes",
     "load_quality": "quality.result",
@@ -86,12 +98,14 @@ _HOMES = {
     "score": "embedding.scores",
     "show": "embedding.showing",
     "split": "quality.split",
+    "stamp": "evidence.stamping",
     "together": "verification.verdict:adjust",
     "train": "training.run",
     "verify": "verification.run",
 }
 __all__ = [
     "Audit",
+    "Commitment",
     "Edit",
     "Manifest",
     "Mark",
@@ -104,13 +118,19 @@ __all__ = [
     "Summary",
     "Terms",
     "apply",
+    "attack",
+    "attack_cost",
     "audit",
+    "commit",
     "compare_quality",
+    "count_damage",
     "detect",
+    "diagnose",
     "embed",
     "fetch_model",
     "functions",
     "harvest",
+    "load_commitment",
     "load_manifest",
     "load_probes",
     "load_quality",
@@ -131,6 +151,7 @@ __all__ = [
     "score",
     "show",
     "split",
+    "stamp",
     "together",
     "train",
     "verify",

@@ -12,6 +12,8 @@ PuzzleMarkError
 ├── UnsafeRename            a rename could change behaviour
 ├── ProbesError, RunError   verification: files that cannot be used   (verification/)
 ├── TranscriptError         a transcript that cannot be used          (verification/transcript.py)
+├── CommitmentError         a commitment that cannot be made or read  (evidence/)
+│                           beside it PlanError
 ├── TrainingError           a training that cannot go on              (training/checkpoints.py)
 ├── QualityError            qualities that cannot be compared         (quality/)
 │                           beside it AnswersError, MetricError
@@ -19,6 +21,9 @@ PuzzleMarkError
     ├── BudgetEnded         the budget of requests is spent
     └── NotDownloaded       the package index has no such model       (models/fetching/run.py)
 """
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class PuzzleMarkError(Exception):
@@ -63,3 +68,15 @@ class UnparsableSnippet(PuzzleMarkError):
 
 class UnsafeRename(PuzzleMarkError):
     """A rename was refused because behaviour could change."""
+
+
+def suggest(wrong: str, known: Iterable[str]) -> str:
+    """`suggest("decomma", ["concat", "decoma"]) -> "; did you mean decoma? Known: concat, decoma"`.
+
+    For the end of a message about a name that there is not.
+    """
+    listed = list(known)
+    by_folded = {name.casefold(): name for name in listed}
+    near = get_close_matches(wrong.casefold(), by_folded, n=1)
+    meant = f"; did you mean {by_folded[near[0]]}? Known: " if near else "; known: "
+    return meant + ", ".join(listed)

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import Annotated, Any, Generic, Literal, Protocol, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
 
-from puzzlemark.errors import PluginError, PuzzleMarkWarning, UsageError
+from puzzlemark.errors import PluginError, PuzzleMarkWarning, UsageError, suggest
 
 NAME = re.compile(r"[A-Za-z][\w-]*")
 SEVERAL = (tuple, list, set, frozenset, Sequence)  # types whose text is split at commas
@@ -97,8 +97,7 @@ def distribution(package: str, name: str) -> str | None:
 def load(package: str, name: str) -> ModuleType:
     """Import one variant; an unknown name is an error that lists the known ones."""
     if name not in names(package):
-        known = ", ".join(names(package))
-        raise UsageError(f"no {name!r} among {package}; known: {known}")
+        raise UsageError(f"no {name!r} among {package}{suggest(name, names(package))}")
     if name in _own(package):
         return _import(f"{package}.{name}")
     points = _third_party(package)[name]

@@ -15,6 +15,7 @@ class Snippet:
     code: str
     language: str
     record: Mapping[str, Any] = field(default_factory=dict)
+    project: str = ""  # whose code it is, where that is known: its repository
 
 
 @dataclass(frozen=True, slots=True, order=True)

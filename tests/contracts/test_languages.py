@@ -12,6 +12,7 @@ from puzzlemark.features.measure import FEATURES, measure
 from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.checking import find_gaps
+from puzzlemark.syntax.naming import is_plain_identifier
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import functions
 
@@ -56,6 +57,19 @@ def test_its_features_count_every_variable_of_its_example(name: str) -> None:
     (function,) = functions(tree)
     declared = dict(zip(FEATURES, measure(tree), strict=True))["dvc"]
     assert declared >= len(function.variables), "measures.declares: lacks some kind of declaration"
+
+
+@every_language
+def test_its_synonyms_are_sets_of_names_that_a_variable_may_have(name: str) -> None:
+    language = load(name)
+    names = [each for names in language.synonyms for each in names]
+    assert len(names) == len(set(names)), "a name stands in two sets, or twice in one"
+    assert all(len(names) > 1 for names in language.synonyms)
+    assert all(map(is_plain_identifier, names))
+    assert language.reserved.isdisjoint(names)
+    assert language.receivers.isdisjoint(names)
+    # a table without a version, or a version without a table, could not be told from another
+    assert bool(language.synonyms) == bool(language.synonyms_version)
 
 
 @every_language

@@ -16,6 +16,7 @@ every_plugin = pytest.mark.parametrize(("package", "name"), EVERY)
 
 def test_these_packages_take_plug_ins() -> None:
     assert {
+        "attacks",
         "auditing.checks",
         "carriers.projections",
         "corpora.formats",

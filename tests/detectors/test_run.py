@@ -46,7 +46,7 @@ def test_every_record_has_a_row_and_the_file_says_how_it_was_made(
     output = tmp_path / "suspicion.parquet"
     found = detect(few, output, method="concat", settings={"level": "any"})
     table = pq.read_table(output)
-    assert table.column_names == ["id", "row", "flagged", "score", "reason"]
+    assert table.column_names == ["id", "row", "flagged", "score", "reason", "names"]
     assert table["id"].to_pylist() == ["r0", "r1", "r2", "r3", "r4"]
     assert table["row"].to_pylist() == [0, 1, 2, 3, 4]
     assert table["flagged"].to_pylist() == [True, False, False, False, True]

@@ -7,6 +7,7 @@ from puzzlemark.languages.base import (
     Lexing,
     decode_utf8,
     every_language,
+    name_sets,
     parsing_packages,
     skipped_by_tokenizers,
 )
@@ -75,3 +76,11 @@ def test_utf8_with_and_without_a_mark() -> None:
     assert decode_utf8(b"\xef\xbb\xbfx\xc3\xa9") == decode_utf8(b"x\xc3\xa9") == "xé"
     with pytest.raises(ValueError, match="not valid utf-8"):
         decode_utf8(b"\xff")
+
+
+def test_sets_of_names_stand_on_lines_and_between_bars() -> None:
+    assert name_sets("\ntmp temp | i idx index\n k key\n") == (
+        ("tmp", "temp"),
+        ("i", "idx", "index"),
+        ("k", "key"),
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.errors import UsageError
+from puzzlemark.models._weights import adapting
 from puzzlemark.models.base import Failure, ModelError, Request, open_model
 from puzzlemark.models.hf import HuggingFace
 from tests.servers.completions import load
@@ -186,7 +187,8 @@ def test_an_adapter_changes_the_completions_as_if_it_were_merged(
     config = peft.LoraConfig(
         r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM"
     )
-    adapted = peft.get_peft_model(base, config)
+    with adapting():
+        adapted = peft.get_peft_model(base, config)
     adapted.save_pretrained(tmp_path / "lora")
     adapted.merge_and_unload().save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path / "merged")

@@ -12,6 +12,7 @@ no code with the package. POST /faults takes a list; each is used by one of the 
 import argparse
 import hashlib
 import json
+import math
 import threading
 import time
 from collections import deque
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 Generate = Callable[[str, dict[str, Any]], str]
+LogProbs = Callable[[str], dict[str, float]]  # of all tokens that may come next, as texts
 
 
 def compute(prompt: str, body: dict[str, Any]) -> str:
@@ -58,6 +60,32 @@ def load(folder: Path) -> Generate:
         return text
 
     return generate
+
+
+def load_logprobs(folder: Path) -> LogProbs:
+    """What may come next, by the model's own forward pass."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    one_at_a_time = threading.Lock()
+
+    def logprobs(prompt: str) -> dict[str, float]:
+        with one_at_a_time, torch.inference_mode():
+            logits = model(**tokenizer(prompt, return_tensors="pt")).logits[0, -1].double()
+        values = logits.log_softmax(-1).tolist()
+        return {tokenizer.decode([n]): values[n] for n in range(len(tokenizer))}
+
+    return logprobs
+
+
+def made_up_logprobs(prompt: str) -> dict[str, float]:
+    """Ten tokens, the likeliest by the prompt: no name is longer than two tokens."""
+    tokens = ["alpha", "beta", "ga", "mma", "_rest", " = ", "(", ")", ",", "\n"]
+    weights = [1 + hashlib.sha256(f"{prompt}{t}".encode()).digest()[0] for t in tokens]
+    total = sum(weights)
+    return {t: math.log(w / total) for t, w in zip(tokens, weights, strict=True)}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -103,7 +131,18 @@ class Handler(BaseHTTPRequestHandler):
             choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}}
         else:
             choice = {"text": self.shared.generate(body["prompt"], body)}
+            if body.get("logprobs") and self.shared.shape != "none":
+                choice["logprobs"] = self.tops(body["prompt"], body["logprobs"])
         return json.dumps({"choices": [choice | {"index": 0, "finish_reason": "length"}]})
+
+    def tops(self, prompt: str, number: int) -> dict[str, Any]:
+        """The likeliest tokens in the shape of vLLM and OpenAI, or of llama.cpp."""
+        found = self.shared.logprobs(prompt)
+        best = sorted(found.items(), key=lambda pair: -pair[1])[:number]
+        if self.shared.shape == "object":
+            return {"top_logprobs": [dict(best)], "tokens": [best[0][0]]}
+        listed = [{"token": t, "logprob": v, "bytes": list(t.encode())} for t, v in best]
+        return {"content": [{**listed[0], "top_logprobs": listed}]}
 
     def send(
         self,
@@ -130,9 +169,19 @@ class Handler(BaseHTTPRequestHandler):
 class Shared:
     """What all requests see."""
 
-    def __init__(self, log: Path, generate: Generate, key: str | None, delay: float) -> None:
+    def __init__(
+        self,
+        log: Path,
+        generate: Generate,
+        key: str | None,
+        delay: float,
+        logprobs: LogProbs = made_up_logprobs,
+        shape: str = "object",
+    ) -> None:
         self.log = log
         self.generate = generate
+        self.logprobs = logprobs
+        self.shape = shape  # of log-probabilities: object, list, or none at all
         self.key = key
         self.delay = delay
         self.faults: deque[dict[str, Any]] = deque()
@@ -161,9 +210,11 @@ def main() -> None:
     parser.add_argument("--model", type=Path)
     parser.add_argument("--key")
     parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--logprobs", choices=("object", "list", "none"), default="object")
     args = parser.parse_args()
     generate = load(args.model) if args.model else compute
-    shared = Shared(args.log, generate, args.key, args.delay)
+    logprobs = load_logprobs(args.model) if args.model else made_up_logprobs
+    shared = Shared(args.log, generate, args.key, args.delay, logprobs, args.logprobs)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, shared=shared))
     print(server.server_port, flush=True)
     server.serve_forever()

@@ -1,7 +1,6 @@
 """Innocent models of `benchmarks/false_alarms.py`: judged as by a verdict, and not accused."""
 
 from collections.abc import Mapping
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,11 +13,13 @@ from puzzlemark.watermarks._design import Mode
 from puzzlemark.watermarks.base import Arm, Probe, named
 from tests.verification.outcomes import DESIGNS, made_of, outcome
 
-MODES: tuple[Mode, ...] = get_args(Mode)
+MODES: tuple[Mode, ...] = ("default", "paper", "sequential")
+# of hits in two arms; what a key draws is judged in benchmarks/keyed_false_alarms.py
+STRATEGIES = [name for name, design in DESIGNS.items() if "control" in design.others]
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("strategy", DESIGNS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_fast_rules_accuse_whom_a_verdict_accuses(mode: Mode, strategy: str) -> None:
     rng = np.random.default_rng(7)
     models, pairs = 30, 60

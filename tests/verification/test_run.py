@@ -20,15 +20,17 @@ from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
 from puzzlemark.models.scripted import Scripted, innocent
 from puzzlemark.models.scripted import learnt as habit
 from puzzlemark.verification.probes import ProbeSet, save_probes
+from puzzlemark.verification.questions import outcome_of, questions_of
 from puzzlemark.verification.run import (
     RunError,
     dry_run,
     judge,
     load_run,
     query,
-    questions_of,
 )
-from puzzlemark.verification.terms import Terms, terms_for
+from puzzlemark.verification.terms import Terms, read_terms, terms_for
+from puzzlemark.verification.tests.base import Outcome
+from puzzlemark.watermarks.base import Sampling
 
 
 def learnt(name: str) -> Model:
@@ -125,7 +127,7 @@ def test_answers_that_are_deleted_and_asked_again_are_refused(
     folder, probes = tmp_path / "run", probe_sets["fixed"]
     pm.verify(probes, Scripted("m", innocent), folder)
     path = folder / "transcript.jsonl"
-    armed = {questions["armed"].key for questions in questions_of(probes, Terms())}
+    armed = {questions["armed"][0].key for questions in questions_of(probes, Terms())}
     lines = path.read_bytes().splitlines(keepends=True)
     kept = [line for line in lines if json.loads(line).get("key") not in armed]
     assert len(kept) == len(lines) - len(armed)
@@ -170,7 +172,8 @@ def test_the_arms_of_a_probe_are_not_asked_side_by_side(
 
     terms = terms_for(sequential=mode == "sequential")
     pm.verify(probe_sets["fixed"], Scripted("m", watch), tmp_path / "run", terms)
-    twins = [{r.key for r in arms.values()} for arms in questions_of(probe_sets["fixed"], terms)]
+    questions = questions_of(probe_sets["fixed"], terms)
+    twins = [{r.key for (r,) in arms.values()} for arms in questions]
     together = sum({a, b} in twins for a, b in pairwise(asked))
     assert len(asked) == 200
     assert together < 25  # in the order of the file: 100
@@ -203,13 +206,97 @@ def test_ordinary_prompts_are_asked_among_the_others_and_never_judged(
 
 def test_control_and_placebo_share_a_question(probe_sets: dict[str, ProbeSet]) -> None:
     for requests in questions_of(probe_sets["fixed"], Terms()):
-        assert requests["control"].key == requests["placebo"].key != requests["armed"].key
+        assert requests["control"] == requests["placebo"] != requests["armed"]
 
 
 def test_every_question_has_its_own_seed(probe_sets: dict[str, ProbeSet]) -> None:
-    questions = questions_of(probe_sets["universal"], Terms())
-    seeds = [request.seed for requests in questions for request in requests.values()]
-    assert len(set(seeds)) == len(seeds)
+    questions = questions_of(probe_sets["universal"], Terms(samples=3))
+    seeds = [r.seed for arms in questions for samples in arms.values() for r in samples]
+    assert len(set(seeds)) == len(seeds) == 2 * 3 * len(questions)
+
+
+def test_the_first_sample_is_the_one_that_is_asked_for_when_there_is_no_other(
+    probe_sets: dict[str, ProbeSet],
+) -> None:
+    alone, several = (questions_of(probe_sets["fixed"], Terms(samples=k)) for k in (1, 4))
+    for one, four in zip(alone, several, strict=True):
+        assert {name: samples[:1] for name, samples in four.items()} == one
+    assert "samples" not in Terms().to_json()  # bytes of earlier transcripts
+    assert read_terms(Terms(samples=4).to_json()) == Terms(samples=4)
+
+
+def test_an_outcome_has_all_samples_and_scores_the_first_that_was_answered(
+    probe_sets: dict[str, ProbeSet],
+) -> None:
+    probe = probe_sets["fixed"].probes[0]
+    (questions,) = questions_of(replace(probe_sets["fixed"], probes=(probe,)), Terms(samples=3))
+    keys = [request.key for request in questions["armed"]]
+    target = probe.armed.targets["hit"]
+    answers: dict[str, Answer] = dict(
+        zip(keys, (Failure("busy"), f"{target} = 1", "x"), strict=True)
+    )
+    outcome = outcome_of(probe, questions, answers)
+    assert outcome.scores == {"armed": "hit"}
+    assert outcome.samples == {"armed": ("hit", None)}
+    assert outcome.sampled("armed") == ("hit", None)
+    assert outcome.sampled("control") == ()
+    del answers[keys[2]]  # never asked: the arm does not count before all of its samples do
+    assert outcome_of(probe, questions, answers).scores == {}
+    everything = dict.fromkeys(keys, Failure("busy"))
+    assert outcome_of(probe, questions, everything) == Outcome({}, samples={})
+
+
+def test_several_samples_are_asked_resumed_and_judged(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    asked: list[Request] = []
+
+    def watch(request: Request) -> Answer:
+        asked.append(request)
+        if len(asked) == 250:
+            raise KeyboardInterrupt
+        return habit(request, prefix="name")
+
+    probes, terms = probe_sets["fixed"], Terms(samples=3)
+    assert dry_run(probes, tmp_path / "run", terms).calls == 600
+    with pytest.raises(KeyboardInterrupt):
+        pm.verify(probes, Scripted("m", watch), tmp_path / "run", terms)
+    run = pm.verify(probes, Scripted("m", watch), tmp_path / "run", terms)
+    assert run.answers.requests == 600
+    assert {len(outcome.samples["armed"]) for outcome in run.outcomes} == {3}
+    assert run.verdict.word == "detected"
+    once = pm.verify(probes, Scripted("m", watch), tmp_path / "once", Terms())
+    assert run.verdict.comparisons == once.verdict.comparisons
+    assert pm.load_run(tmp_path / "run").verdict == run.verdict
+
+
+def test_a_run_that_ended_among_the_samples_is_no_result(
+    probe_sets: dict[str, ProbeSet], tmp_path: Path
+) -> None:
+    calls: list[Request] = []
+
+    def ends(request: Request) -> Answer:
+        calls.append(request)
+        if len(calls) > 480:
+            raise BudgetEnded("spent")
+        return habit(request, prefix="name")
+
+    model = Scripted("m", ends, batch_size=1)
+    run = pm.verify(probe_sets["fixed"], model, tmp_path / "run", Terms(samples=3))
+    assert run.verdict.word == "inconclusive"
+    assert run.verdict.unasked > 0
+
+
+def test_what_several_samples_must_be() -> None:
+    with pytest.raises(UsageError, match="1 to 1,000, not 0"):
+        Terms(samples=0)
+    with pytest.raises(UsageError, match="all 2 samples of a prompt are the same"):
+        Terms(samples=2, temperature=0)
+    sampling = Sampling(temperature=0.7, max_tokens=6, samples=5)
+    terms = terms_for(sampling=sampling)
+    assert (terms.temperature, terms.max_tokens, terms.samples) == (0.7, 6, 5)
+    terms = terms_for(sampling=sampling, samples=1, max_tokens=9, temperature=0.0)
+    assert (terms.temperature, terms.max_tokens, terms.samples) == (0.0, 9, 1)
 
 
 def failing(share: float) -> Callable[[Request], Answer]:

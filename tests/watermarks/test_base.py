@@ -9,6 +9,7 @@ from puzzlemark.watermarks.base import (
     Defaults,
     Mark,
     Part,
+    find_preset,
     from_settings,
     from_spec,
     named,
@@ -72,3 +73,16 @@ def test_the_authors_choices_come_with_the_scheme() -> None:
     defaults = {name: each.watermark.defaults for name, each in named().items()}
     assert {defaults[name] for name in ("P1", "P4", "U1", "U2")} == {Defaults(0.35, 0.01, 0.05)}
     assert {defaults[name] for name in ("W1", "W2", "S1", "S2")} == {Defaults(0, 0.05, 0.05)}
+
+
+@pytest.mark.parametrize("typed", ["U1", "u1"])
+def test_a_preset_is_found_in_any_case(typed: str) -> None:
+    name, preset = find_preset(typed)
+    assert (name, preset.language, preset.watermark) == ("U1", "python", Universal())
+
+
+def test_a_wrong_preset_is_met_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"no preset 'P11'; did you mean P1\? Known: B1, B2"):
+        find_preset("P11")
+    with pytest.raises(UsageError, match="no preset 'nonsense'; known: B1, B2"):
+        find_preset("nonsense")

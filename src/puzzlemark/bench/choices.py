@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from puzzlemark.errors import UsageError
-from puzzlemark.watermarks.base import Watermark, from_spec, named
+from puzzlemark.watermarks.base import Watermark, find_preset, from_spec, named
 
 LANGUAGE = re.compile(r".*-(\w+)")
 
@@ -22,14 +22,13 @@ class Choice:
 
 def choose(specs: Sequence[str], languages: Collection[str]) -> list[Choice]:
     """A preset is for its own language, a watermark with settings for each that is given."""
-    known = named()
+    presets = {name.casefold() for name in named()}
     chosen: dict[str, Choice] = {}
     for spec in specs:
-        if spec in known:
-            each = known[spec]
-            found = [Choice(spec, each.language, each.watermark, spec)]
-        elif re.fullmatch(r"[A-Z]+\d+", spec):  # a preset is what was meant
-            raise UsageError(f"no preset {spec!r}; known: {', '.join(sorted(known))}")
+        # `P9` is no preset, and was meant as one
+        if spec.casefold() in presets or re.fullmatch(r"[A-Za-z]\d+", spec):
+            name, each = find_preset(spec)
+            found = [Choice(name, each.language, each.watermark, name)]
         else:
             made = from_spec(spec)
             found = [Choice(f"{slug(spec)}-{name}", name, made, None) for name in languages]

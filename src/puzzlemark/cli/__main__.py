@@ -31,17 +31,17 @@ def main() -> None:
 
 def application() -> typer.Typer:
     """The commands, put together from their files."""
-    app = _group("cli", ABOUT)
+    app = _group("cli", ABOUT, add_completion=True)
     app.callback(invoke_without_command=True)(_options)
     return app
 
 
-def _group(package: str, about: str) -> typer.Typer:
+def _group(package: str, about: str, *, add_completion: bool = False) -> typer.Typer:
     """A package's files as commands, and each folder in it as a group of commands."""
     group = typer.Typer(
         help=about,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=add_completion,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
@@ -55,6 +55,9 @@ def _group(package: str, about: str) -> typer.Typer:
     for name in plugins.subpackages(package):
         inner = f"{package}.{name}"
         group.add_typer(_group(inner, _about(inner)), name=name)
+    own = getattr(importlib.import_module(f"puzzlemark.{package}"), "run", None)
+    if own is not None:  # `puzzlemark commit` does something beside its `puzzlemark commit stamp`
+        group.callback(invoke_without_command=True)(guarded(own))
     return group
 
 

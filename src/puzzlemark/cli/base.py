@@ -231,6 +231,19 @@ def _is_there(path: Path) -> bool:
         return False
 
 
+def read_settings(pairs: Iterable[str]) -> dict[str, str]:
+    """What `--set` was passed: `["z=2.5"] -> {"z": "2.5"}`."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {pair}: settings are spelled name=value")
+        if name in settings:
+            raise UsageError(f"--set {pair}: {name} is given twice")
+        settings[name] = value
+    return settings
+
+
 def print_json(result: Mapping[str, Any]) -> None:
     """One JSON object on standard output; what a terminal would obey is spelled as an escape."""
     text = json.dumps(result, indent=2, ensure_ascii=False, default=str)

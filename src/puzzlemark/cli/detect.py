@@ -20,8 +20,8 @@ from puzzlemark.cli.base import (
     paths_among,
     print_json,
     progress,
+    read_settings,
 )
-from puzzlemark.errors import UsageError
 
 if TYPE_CHECKING:
     from puzzlemark.detectors._accuracy import Accuracy, Share
@@ -92,7 +92,7 @@ def run(
     from puzzlemark.files import keep_apart, refuse_existing
 
     picture = picture or output.with_suffix(".svg")
-    settings = _read_settings(setting or [])
+    settings = read_settings(setting or [])
     keep_apart(
         {"--output": output, "--picture": picture, "--cache": cache},
         {
@@ -126,18 +126,6 @@ def run(
         print_json({**found.to_json(), "picture": str(picture)})
     else:
         _print(found, picture)
-
-
-def _read_settings(pairs: list[str]) -> dict[str, str]:
-    settings: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--set {pair}: settings are spelled name=value")
-        if name in settings:
-            raise UsageError(f"--set {pair}: {name} is given twice")
-        settings[name] = value
-    return settings
 
 
 def _print(found: "Detected", picture: Path) -> None:

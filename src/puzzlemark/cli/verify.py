@@ -1,6 +1,7 @@
 """`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,8 @@ from puzzlemark.errors import UsageError
 DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("max_tokens", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
+    *("logprobs", "reference", "reference_args"),
+    *("max_tokens", "samples", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
 EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applicable": 12}
@@ -55,11 +57,34 @@ def run(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as the evidence suffices.")
     ] = False,
-    temperature: Annotated[
-        float | None, typer.Option(help="Sampling temperature. (default: 0.2; --paper: 1.0)")
+    logprobs: Annotated[
+        bool,
+        typer.Option("--logprobs", help="Ask for log-probabilities as well, and let them decide."),
+    ] = False,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Kind of an innocent model whose log-probabilities are held against it."),
     ] = None,
-    max_tokens: Annotated[int, typer.Option(help="New tokens for each prompt.", min=1)] = 24,
-    alpha: Annotated[float, typer.Option(help="Accepted rate of false accusations.")] = 0.05,
+    reference_args: Annotated[str, typer.Option(help="Arguments of the innocent model.")] = "",
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Sampling temperature. (default: the mark's, mostly 0.2; --paper: 1.0)"),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(help="New tokens for each prompt. (default: the mark's, mostly 24)", min=1),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Completions of each prompt. (default: the mark's, mostly 1)", min=1),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Accepted rate of false accusations. (default: the mark's, mostly 0.05; "
+            "synonyms: 1e-6)"
+        ),
+    ] = None,
     ratio: Annotated[
         float | None,
         typer.Option(help="Null ratio of armed to control. (default: 1; universal marks: 2.9)"),
@@ -111,19 +136,28 @@ def run(
         return
     if query_only or count_only:
         refuse_ignored(context, ["exit_code"], "nothing is judged")
+    if reference is None:
+        refuse_ignored(context, ["reference_args"], "--reference names no model")
+    elif not logprobs:
+        refuse_ignored(context, ["reference"], "log-probabilities are not asked for (--logprobs)")
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
-    _keep_apart(output, dataset, manifest, probes, model_args, secret_file)
-    terms = terms_for(
+    _keep_apart(output, dataset, manifest, probes, model_args, reference_args, secret_file)
+    terms_of = partial(
+        terms_for,
         paper=paper,
         sequential=sequential,
+        logprobs=logprobs,
         temperature=temperature,
         max_tokens=max_tokens,
+        samples=samples,
         alpha=alpha,
         seed=seed,
         ratio=ratio,
     )
+    terms_of()  # whatever is wrong with them, no probe is made in vain
     asked = _probes(probes, dataset, manifest, pairs, seed, secret_file, paper)
+    terms = terms_of(sampling=asked.design.sampling, usual_alpha=asked.design.alpha)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
         _print_estimate(dry_run(asked, output, terms), as_json)
@@ -135,8 +169,17 @@ def run(
     if not query_only:
         key_of(asked, secret_file=key_file)  # whatever is wrong with it, nothing is asked in vain
     suspect = _model(model, model_args)
+    innocent = None if reference is None else _model(reference, reference_args)
     with progress(not as_json) as report:
-        query(asked, suspect, output, terms, secret_file=key_file, progress=report)
+        query(
+            asked,
+            suspect,
+            output,
+            terms,
+            secret_file=key_file,
+            reference=innocent,
+            progress=report,
+        )
     if query_only:
         _print_asked(output, as_json)
     else:
@@ -149,6 +192,7 @@ def _keep_apart(
     manifest: Path | None,
     probes: Path | None,
     model_args: str,
+    reference_args: str,
     secret_file: Path | None,
 ) -> None:
     """A run's folder owns its own probes; nothing else that is read may be in it or around it."""
@@ -166,6 +210,7 @@ def _keep_apart(
             "--probes": None if is_own else probes,
             "--secret-file": secret_file,
             **paths_among("--model-args", parse_model_args(model_args)),
+            **paths_among("--reference-args", parse_model_args(reference_args)),
         },
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from puzzlemark.corpora.derived import Derivations, infer
 from puzzlemark.corpora.formats.base import Additions, load_format
 from puzzlemark.corpora.records import (
+    PROJECT,
     Batch,
     Columns,
     Entry,
@@ -60,6 +61,20 @@ class Corpus:
     def paths(self) -> tuple[Path, ...]:
         """All that reading it looks at, which no output may touch."""
         return self.layout.paths(self.path)
+
+    def with_projects(self, column: str | None = None) -> "Corpus":
+        """The same corpus, whose entries say their project: by this column, or a usual one.
+
+        Where no column has a usual name (`repo`, ...) the whole dataset is one project.
+        """
+        head = next(head for shard in self.shards if (head := _head(shard)) is not None)
+        if column is not None and column not in head:
+            raise UsageError(
+                f"{self.path}: no column {column!r} for the project; its columns are "
+                f"{', '.join(map(str, head))}"
+            )
+        found = column or next((name for name in PROJECT if name in head), None)
+        return replace(self, columns=replace(self.columns, project=found))
 
     def batches(self, rows: Rows | None = None, *, whole: bool = False) -> Iterator[Batch]:
         """Stream the dataset in order; with `rows`, sorted row numbers, only those records.
@@ -200,7 +215,7 @@ def open_corpus(
     """The dataset at a path: a file, a folder of shards, or a glob. Reads its first record only."""
     layout = find_layout(path)
     for shard in layout.shards:
-        head = load_format(shard.format).head(shard)
+        head = _head(shard)
         if head is not None:
             break
     else:
@@ -209,6 +224,11 @@ def open_corpus(
     if columns.language is None and language is None:
         raise UsageError(f"{path}: no column says the language; pass --language")
     return Corpus(Path(path), layout, columns, language)
+
+
+def _head(shard: Shard) -> Record | None:
+    """The first record of a file; None when it has none."""
+    return load_format(shard.format).head(shard)
 
 
 def _digest(batch: Batch) -> bytes:

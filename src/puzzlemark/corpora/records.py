@@ -5,7 +5,7 @@ A digest of a corpus is the same for any batching, sharding, format and compress
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +28,10 @@ ID = tuple(
     "url func_code_url func_url".split()
 )
 LANGUAGE = ("language", "lang", "programming_language")
+PROJECT = tuple(
+    "repo repository repo_name repository_name project project_name nwo repo_full_name "
+    "max_stars_repo_name".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,18 @@ class Columns:
     code: str
     id: str | None = None
     language: str | None = None
+    project: str | None = None  # whose code it is; read only by who asks for it
 
     @property
     def names(self) -> tuple[str, ...]:
         """All of them, each once."""
-        wanted = (self.code, self.id, self.language)
+        wanted = (self.code, self.id, self.language, self.project)
         return tuple(dict.fromkeys(name for name in wanted if name is not None))
+
+    def to_json(self) -> dict[str, str | None]:
+        """The columns by what they hold; that of the projects only where it is read."""
+        named = asdict(self)
+        return {name: value for name, value in named.items() if name != "project" or value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,7 @@ class Entry:
     code: str | None
     language: str | None
     reason: str | None = None
+    project: str = ""  # whose code it is, where the column of projects is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,9 @@ class Batch:
         if language is None and reason is None:
             reason = "no language"
         name = record.get(columns.id) if columns.id is not None else None
-        return Entry(row, self._id(row, name), code, language, reason)
+        owner = record.get(columns.project) if columns.project is not None else None
+        project = owner if isinstance(owner, str) else "" if owner is None else str(owner)
+        return Entry(row, self._id(row, name), code, language, reason, project)
 
     def _id(self, row: int, cell: Any) -> str:
         if type(cell) is str:

@@ -22,7 +22,7 @@ from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
 
-__all__ = ["Detected", "Truth", "detect", "load_suspicion"]
+__all__ = ["Detected", "Truth", "detect", "load_suspicion", "read_suspicion"]
 
 ROW_GROUP = 50_000
 METADATA = b"puzzlemark"  # key of the file's metadata
@@ -130,7 +130,7 @@ def check_output(output: Path, cache: Path, corpus: Corpus, clean: Corpus | None
 
 
 def write_suspicion(found: Detected, place: Path, progress: Progress = no_progress) -> None:
-    """Write id, row, flagged, score and reason of every record."""
+    """Write id, row, flagged, score, reason and suspect names of every record."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -141,11 +141,19 @@ def write_suspicion(found: Detected, place: Path, progress: Progress = no_progre
             ("flagged", pa.bool_()),
             ("score", pa.float64()),  # null: not judged
             ("reason", pa.string()),
+            ("names", pa.list_(pa.string())),  # null: the detector names none
         ],
         metadata={METADATA: _metadata(found)},
     )
     said = found.suspicion
-    columns: tuple[Any, ...] = (said.ids, said.rows, said.flagged, said.scores, said.reasons)
+    columns: tuple[Any, ...] = (
+        said.ids,
+        said.rows,
+        said.flagged,
+        said.scores,
+        said.reasons,
+        [None] * len(said) if said.names is None else said.names,
+    )
     with pq.ParquetWriter(place, schema, compression="zstd") as writer:
         for start in range(0, max(1, len(said)), ROW_GROUP):
             arrays = [
@@ -158,21 +166,35 @@ def write_suspicion(found: Detected, place: Path, progress: Progress = no_progre
 
 def load_suspicion(path: Path | str) -> Suspicion:
     """What `detect` wrote."""
+    return read_suspicion(path)[0]
+
+
+def read_suspicion(path: Path | str) -> tuple[Suspicion, str]:
+    """What `detect` wrote, and the digest of the dataset that it is about."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(path)
         payload = orjson.loads((table.schema.metadata or {})[METADATA])
-        return Suspicion(
+        suspicion = Suspicion(
             table["id"].to_pylist(),
             table["flagged"].to_numpy(),
             table["score"].to_numpy().astype(np.float64),
             table["reason"].to_pylist(),
             payload["details"],
+            _names_in(table),
         )
+        return suspicion, str(payload["digest"])
     except (OSError, KeyError, ValueError, pa.ArrowException) as exc:
         raise CorpusError(f"{path}: no suspicion that `puzzlemark detect` wrote: {exc}") from exc
+
+
+def _names_in(table: Any) -> list[tuple[str, ...]] | None:
+    """The suspect names of each record; files of before they were written have none."""
+    if "names" not in table.column_names or table["names"].null_count == len(table):
+        return None
+    return [tuple(each or ()) for each in table["names"].to_pylist()]
 
 
 def _digest(corpus: Corpus, progress: Progress, stage: str = "digest") -> str:

@@ -35,9 +35,12 @@ class Suspicion:
     scores: NDArray[np.float64]  # higher: more suspect; comparable within one run only
     reasons: Sequence[str | None]  # in words: why flagged, or why not judged
     details: Mapping[str, Any] = field(default_factory=dict)  # findings about the whole, for JSON
+    # the names in each record that make it suspect; None: this detector does not say which
+    names: Sequence[tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         sizes = {len(self.ids), len(self.flagged), len(self.scores), len(self.reasons)}
+        sizes |= set() if self.names is None else {len(self.names)}
         assert len(sizes) == 1, f"columns of different lengths: {sorted(sizes)}"
         assert not (self.flagged & ~self.judged).any(), "a record that was not judged is flagged"
 

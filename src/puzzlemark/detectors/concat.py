@@ -74,6 +74,7 @@ class Concat:
         flagged: list[bool] = []
         scores: list[float] = []
         reasons: list[str | None] = []
+        names: list[tuple[str, ...]] = []
         ranks: Counter[int] = Counter()
         for record in (record for part in parts for record in _read(part)[0]):
             best, score = _strongest(record.joins, z_of)
@@ -82,8 +83,12 @@ class Concat:
             flagged.append(best is not None and self._is_suspect(best, z_of))
             scores.append(score if record.reason is None else float("nan"))
             reasons.append(str(best) if best is not None else record.reason)
+            targets = (each.target for each in record.joins if self._is_suspect(each, z_of))
+            names.append(tuple(dict.fromkeys(targets)))
         details = _describe(ranks, seen, found, reference)
-        return Suspicion(ids, np.array(flagged, np.bool_), np.array(scores), reasons, details)
+        return Suspicion(
+            ids, np.array(flagged, np.bool_), np.array(scores), reasons, details, names
+        )
 
     def _is_suspect(self, join: Join, z_of: ZScores) -> bool:
         stands_out = not self.standing_out or _z(join, z_of) >= self.standing_out

@@ -7,7 +7,7 @@ line per carrier in dataset order, with its marks by function. See docs/manifest
 import gzip
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from pydantic import (
 
 from puzzlemark.errors import ManifestError
 from puzzlemark.snippet import Edit, in_order, invert_edits
-from puzzlemark.watermarks.base import Mark, Part, Role
+from puzzlemark.watermarks.base import Draw, Mark, Part, Role
 
 FORMAT: Literal["puzzlemark manifest"] = "puzzlemark manifest"
 VERSION = 3  # 1 knew prefix, suffix and target only; 2 had one mark a record, in no named function
@@ -84,6 +84,7 @@ class Header(_Part):
     kept: dict[str, int]  # records without a mark, by reason
     marks_per_record: PositiveInt = 1  # the most that a record may carry
     key_fingerprint: str | None = None  # of the watermark's own key, where it has one
+    priors: str | None = None  # digest of the counts by which a key drew, where it did
 
     @property
     def marks(self) -> int:
@@ -94,14 +95,17 @@ class Header(_Part):
     @field_validator("columns")
     @classmethod
     def _name_the_columns(cls, columns: dict[str, str | None]) -> dict[str, str | None]:
-        if columns.keys() != {"code", "id", "language"}:
+        if columns.keys() - {"project"} != {"code", "id", "language"}:
             raise ValueError("must name code, id and language")
         return columns
 
     def to_line(self) -> bytes:
-        """The first line of the manifest; only a watermark with a key has a fingerprint of it."""
-        left_out = {"key_fingerprint"} if self.key_fingerprint is None else set()
-        return orjson.dumps(self.model_dump(exclude=left_out))
+        """The first line of the manifest; only a watermark with a key says something of it."""
+        fields = self.model_dump()
+        for name in ("key_fingerprint", "priors"):
+            if fields[name] is None:
+                del fields[name]
+        return orjson.dumps(fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class Carrier:
                 "function": mark.function,
                 "parts": [[part.role, part.text, part.was] for part in mark.parts],
                 "edits": _group(mark.edits),
+                **({} if mark.draw is None else {"draw": asdict(mark.draw)}),
             }
             for mark in self.marks
         ]
@@ -149,18 +154,21 @@ _Starts = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
 _Edits = tuple[tuple[str, str, _Starts], ...]
 
 
-def _mark(parts: Iterable[Part], edits: _Edits, function: int | None = None) -> Mark:
+def _mark(
+    parts: Iterable[Part], edits: _Edits, function: int | None = None, draw: Draw | None = None
+) -> Mark:
     listed = (Edit(at, old.encode(), new.encode()) for old, new, starts in edits for at in starts)
-    return Mark(tuple(parts), tuple(sorted(listed)), function)
+    return Mark(tuple(parts), tuple(sorted(listed)), function, draw)
 
 
 class _Mark3(_Part):
     function: NonNegativeInt | None
     parts: _Parts
     edits: _Edits
+    draw: Draw | None = None  # only where a key drew the target
 
     def to_mark(self) -> Mark:
-        return _mark((Part(*each) for each in self.parts), self.edits, self.function)
+        return _mark((Part(*each) for each in self.parts), self.edits, self.function, self.draw)
 
 
 class _Line3(_Part):

@@ -5,7 +5,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from puzzlemark.carriers.selection import select
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.records import record_digest
+from puzzlemark.embedding.counting import NOT_ELIGIBLE, count_places
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import mark_snippet
 from puzzlemark.embedding.survey import (
@@ -31,7 +32,7 @@ from puzzlemark.features.measure import DEFAULT
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy
-from puzzlemark.watermarks.base import Introducing, Refusal, Watermark
+from puzzlemark.watermarks.base import Counting, Introducing, Refusal, Watermark
 
 Order = Literal["keyed", "dataset"]
 BELOW_THRESHOLD = "suitability below the threshold"
@@ -88,6 +89,10 @@ class Plan:
     digests: dict[int, bytes] = field(default_factory=dict)  # row -> digest of the marked record
     counts: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
+    # of marks with a draw: the line with the edits by which carriers are left out, see `Mark.trial`
+    trials: dict[int, bytes] = field(default_factory=dict)
+    eligible: int | None = None  # records that may carry, of a watermark that counts them
+    priors: str | None = None  # digest of what the draws were made by
 
 
 def plan(
@@ -118,8 +123,27 @@ def plan(
     planned = Plan(seen.digests, selection.to_json())
     candidates = selection.is_candidate
     most, least = budgets(len(seen), settings)
+    natural, order = candidates & seen.may_occur, seen.order
+    if isinstance(settings.watermark, Counting):
+        counted = count_places(
+            corpus,
+            np.flatnonzero(natural),
+            settings.watermark,
+            engine,
+            records=len(seen),
+            policy=settings.policy,
+            language=settings.language,
+            order_key=order_key,
+            progress=progress,
+        )
+        settings = replace(settings, watermark=counted.watermark)
+        planned.eligible = int(np.count_nonzero(counted.eligible))
+        planned.priors = counted.digest
+        if refused := int(np.count_nonzero(natural & ~counted.eligible)):
+            planned.kept[NOT_ELIGIBLE] = refused
+        natural, order, most = counted.eligible, counted.order, min(most, counted.most)
     walk = _Walk(corpus, settings, engine, planned, seen.names, draw_key, progress)
-    walk.mark(in_order(candidates & seen.may_occur, seen.order), most, introduce=False)
+    walk.mark(in_order(natural, order), most, introduce=False)
     others = candidates & ~seen.may_occur
     if isinstance(settings.watermark, Introducing):
         walk.mark(in_order(others, seen.order), least, introduce=True)
@@ -195,6 +219,8 @@ class _Walk:
             return
         self.planned.lines[row] = outcome.line
         self.planned.digests[row] = outcome.digest
+        if outcome.trial is not None:
+            self.planned.trials[row] = outcome.trial
         self.planned.counts.update(outcome.counts)
 
 
@@ -203,6 +229,7 @@ class _Marked:
     line: bytes
     digest: bytes
     counts: tuple[str, ...]
+    trial: bytes | None = None
 
 
 def plan_batch(
@@ -226,8 +253,17 @@ def plan_batch(
         carrier = Carrier(entry.row, entry.id, marks)
         code = apply_edits(tree.code, carrier.edits).decode()
         digest = record_digest(entry.id, code)
-        outcomes.append((entry.row, _Marked(carrier.to_line(), digest, counted(carrier))))
+        marked = _Marked(carrier.to_line(), digest, counted(carrier), _trial(carrier))
+        outcomes.append((entry.row, marked))
     return outcomes
+
+
+def _trial(carrier: Carrier) -> bytes | None:
+    """The line of a carrier with draws, as if another symbol had been drawn for each."""
+    if all(mark.draw is None for mark in carrier.marks):
+        return None
+    marks = tuple(replace(mark, edits=mark.trial) for mark in carrier.marks)
+    return replace(carrier, marks=marks).to_line()
 
 
 def counted(carrier: Carrier) -> tuple[str, ...]:

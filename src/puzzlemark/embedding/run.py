@@ -30,6 +30,7 @@ from puzzlemark.embedding.survey import open_input
 from puzzlemark.embedding.unmarked import (
     leave_out_repeated,
     refuse_no_marks,
+    warn_of_few,
     warn_of_missed_rate,
 )
 from puzzlemark.engines.base import Engine, open_engine
@@ -42,11 +43,12 @@ from puzzlemark.provenance import versions
 from puzzlemark.staging import staged_together
 from puzzlemark.syntax.variables import Policy
 from puzzlemark.watermarks.base import (
+    Counting,
     Defaults,
     Keyed,
     Watermark,
+    find_preset,
     from_spec,
-    named,
     to_settings,
 )
 
@@ -97,10 +99,8 @@ def choose(mark: str | None = None, watermark: str | Watermark | None = None) ->
     if mark is not None and watermark is not None:
         raise UsageError("pass either a mark (P1) or a watermark (fixed_prefix:prefix=key)")
     if mark is not None:
-        known = named()
-        if mark not in known:
-            raise UsageError(f"no preset {mark!r}; known: {', '.join(sorted(known))}")
-        return Choice(known[mark].watermark, mark, known[mark].language)
+        name, preset = find_preset(mark)
+        return Choice(preset.watermark, name, preset.language)
     if watermark is None:
         watermark = DEFAULT_WATERMARK
     return Choice(from_spec(watermark) if isinstance(watermark, str) else watermark)
@@ -177,6 +177,8 @@ def embed(
         raise UsageError(f"{manifest_path}: is a folder; name a file for the manifest")
     if scores is not None:
         scores.refuse_other(corpus)
+    if isinstance(choice.watermark, Counting):
+        corpus = corpus.with_projects(choice.watermark.project)
     # the manifest first: marks without it are lost to their owner
     with staged_together((manifest_path, output), overwrite=overwrite) as (record, dataset):
         secret = find_secret(secret_file) if takes_secret else None
@@ -190,7 +192,7 @@ def embed(
             )
         header = _header(corpus, settings, derived, planned, written, secret, choice.name)
         write_manifest(Manifest(header, planned.lines), record)
-    warnings = warn_of_missed_rate(planned, settings)
+    warnings = [*warn_of_missed_rate(planned, settings), *warn_of_few(planned, settings)]
     return summarise("embed", corpus, output, manifest_path, header, written, warnings)
 
 
@@ -272,6 +274,7 @@ def _header(
         order=settings.order,
         secret_fingerprint=secret.fingerprint if secret else None,
         key_fingerprint=bind_key(settings.watermark, secret)[1] if secret else None,
+        priors=planned.priors,
         tau=settings.tau,
         min_rate=settings.min_rate,
         max_rate=settings.max_rate,
@@ -280,11 +283,15 @@ def _header(
         projection=settings.projection,
         suitability=planned.suitability,
         language=corpus.language,
-        columns=asdict(corpus.columns),
+        columns=corpus.columns.to_json(),
         derived=dict(derived),
         input=_dataset(digests, [(s.name, s.records, s.input_sha256) for s in written.shards]),
         output=_dataset(marked, [(s.name, s.records, s.output_sha256) for s in written.shards]),
-        counts={"marked": len(planned.lines), **planned.counts},
+        counts={
+            "marked": len(planned.lines),
+            **planned.counts,
+            **({} if planned.eligible is None else {"eligible": planned.eligible}),
+        },
         kept=dict(planned.kept.most_common()),
     )
 

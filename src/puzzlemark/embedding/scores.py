@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -210,7 +210,7 @@ def _metadata(corpus: Corpus, scored: Scored) -> bytes:
     return orjson.dumps(
         {
             **facts,
-            "columns": asdict(corpus.columns),
+            "columns": corpus.columns.to_json(),
             "language": corpus.language,
             "versions": versions(*parsing_packages()),
         }
@@ -229,7 +229,7 @@ class Scores:
 
     def refuse_other(self, corpus: Corpus) -> None:
         """Raise when the dataset was read otherwise, or measured by another version."""
-        now = {"columns": asdict(corpus.columns), "versions": versions(*parsing_packages())}
+        now = {"columns": corpus.columns.to_json(), "versions": versions(*parsing_packages())}
         for name, value in now.items():
             if self.about.get(name) != value:
                 raise UsageError(

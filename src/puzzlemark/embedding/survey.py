@@ -205,7 +205,7 @@ def parse_entry(entry: Entry, wanted: str | None) -> Tree:
     """The tree of a record; raises UnparsableSnippet with the reason why it has none."""
     language = _language_of(entry, wanted)
     assert entry.code is not None, "else it would be refused"
-    return parse(Snippet(entry.id, entry.code, language.name))
+    return parse(Snippet(entry.id, entry.code, language.name, project=entry.project))
 
 
 def _language_of(entry: Entry, wanted: str | None) -> Language:

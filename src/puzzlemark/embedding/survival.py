@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from puzzlemark.corpora.base import Corpus, Entry
-from puzzlemark.corpora.records import RECORD_BYTES, corpus_digest, record_digest
+from puzzlemark.corpora.records import RECORD_BYTES, Rows, corpus_digest, record_digest
 from puzzlemark.embedding.manifest import Carrier, Manifest
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit, invert_edits
@@ -52,21 +52,22 @@ class Survival:
         return sum(each == fate for _, each in self.fates)
 
 
-def survey_marks(manifest: Manifest, changed: Corpus) -> Survival:
+def survey_marks(manifest: Manifest, changed: Corpus, *, rows: Rows | None = None) -> Survival:
     """Count the marks that survived in a changed dataset: one pass over it.
 
     A record is found by its id, wherever it stands. Where ids are missing or repeat they tell
-    nothing; then only the marked dataset as it was written is accepted, whose rows are known.
+    nothing; then only the marked dataset as it was written is accepted, whose rows are known. Who
+    made the change may say by `rows` which record of the marked dataset each of the first ones is.
     """
-    rows: dict[str, list[int]] = {}
+    by_id: dict[str, list[int]] = {}
     for carrier in manifest:
-        rows.setdefault(carrier.id, []).append(carrier.row)
-    doubt = _doubt(manifest, rows, changed)
+        by_id.setdefault(carrier.id, []).append(carrier.row)
+    doubt = _doubt(manifest, by_id, changed) if rows is None else None
     found: dict[int, list[Fate]] = {}
     digests = bytearray()
     for entry in changed.entries():
         digests += record_digest(entry.id, entry.code)
-        for row in rows.get(entry.id, ()):
+        for row in by_id.get(entry.id, ()) if rows is None else _row_at(rows, entry.row, manifest):
             if row in found and doubt is None:
                 doubt = f"the id {entry.id!r} stands in several records"
             found[row] = _judge(Carrier.from_line(manifest.lines[row]), entry)
@@ -78,6 +79,12 @@ def survey_marks(manifest: Manifest, changed: Corpus) -> Survival:
         )
     fates = _all_there(manifest) if is_unchanged else _as_found(manifest, found)
     return Survival(tuple(fates), len(digests) // RECORD_BYTES, is_unchanged)
+
+
+def _row_at(rows: Rows, place: int, manifest: Manifest) -> tuple[int, ...]:
+    """The marked row that now stands at a place, if one does; records added come after all."""
+    row = int(rows[place]) if place < len(rows) else -1
+    return (row,) if row in manifest.lines else ()
 
 
 def judge_mark(mark: Mark, written: Sequence[Edit], code: bytes) -> Fate:

@@ -27,6 +27,8 @@ from puzzlemark.errors import NothingMarked
 from puzzlemark.watermarks.base import named
 
 OTHERS_TOLD = 2
+FEWEST_CARRIERS = 400  # that show two exposures from answers alone, in the pilots
+HIDDEN_SHARE = 0.2  # carriers among the eligible: the precision of a perfect list of these
 TRACES = frozenset({HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST})
 REPEATED = "a line that the mark would change stands in another column, too"
 # A column that repeats the code of most records must be dropped, or nothing could be marked: the
@@ -47,7 +49,8 @@ def leave_out_repeated(corpus: Corpus, planned: Plan, derived: Derivations) -> N
 
 def _find_traces(corpus: Corpus, planned: Plan, derived: Derivations) -> dict[int, set[str]]:
     """For each such carrier the columns that still show its old code."""
-    reviser = Reviser.of(corpus.columns, Edits(planned.lines), derived)
+    # by what any draw would change, not by what this one does: else the key decides who carries
+    reviser = Reviser.of(corpus.columns, Edits({**planned.lines, **planned.trials}), derived)
     rows = np.asarray(reviser.rows, dtype=np.int64)
     found: dict[int, set[str]] = {}
     for batch in corpus.batches(rows, whole=True):
@@ -61,6 +64,7 @@ def _find_traces(corpus: Corpus, planned: Plan, derived: Derivations) -> dict[in
 
 def _leave_out(planned: Plan, row: int) -> None:
     carrier = Carrier.from_line(planned.lines.pop(row))
+    planned.trials.pop(row, None)
     del planned.digests[row]
     planned.counts.subtract(counted(carrier))
     planned.kept[REPEATED] += 1
@@ -116,6 +120,28 @@ def warn_of_missed_rate(planned: Plan, settings: Settings) -> list[str]:
         f"({count:,} records)"
     )
     return [message]
+
+
+def warn_of_few(planned: Plan, settings: Settings) -> list[str]:
+    """What a watermark that hides among eligible records gives up: concealment, or power."""
+    if not planned.eligible:
+        return []
+    carriers, share = len(planned.lines), len(planned.lines) / planned.eligible
+    name, warnings = settings.watermark.name, []
+    if share > HIDDEN_SHARE + 1e-9:
+        warnings.append(
+            f"{carriers:,} of {planned.eligible:,} eligible records carry ({share:.0%}), more than "
+            "a fifth: concealment is given up; whoever knows the scheme and lists the eligible "
+            f"records finds the carriers with a precision of {share:.0%}"
+        )
+    if carriers < FEWEST_CARRIERS:
+        kept = "" if warnings else ", and concealment is kept"
+        warnings.append(
+            f"{carriers:,} carriers, fewer than {FEWEST_CARRIERS}: power is given up{kept}; see "
+            "puzzlemark power. For more, mark a larger dataset, or give up concealment: "
+            f"--watermark {name}:share=1 --max-rate 1"
+        )
+    return warnings
 
 
 def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:
@@ -223,7 +249,8 @@ REMEDIES: tuple[tuple[re.Pattern[str], Callable[[_Case, re.Match[str]], str]], .
     (
         re.compile(
             f"{re.escape(NOT_FOR_IT)}|^no variable is named like|^no trigger with a target"
-            "|^no two words|^no statements are set|^no function in the snippet"
+            "|^no variable that every name|^no two words|^no statements are set"
+            "|^no function in the snippet"
         ),
         _nothing_to_use,
     ),

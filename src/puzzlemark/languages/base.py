@@ -104,6 +104,11 @@ def decode_utf8(content: bytes) -> str:
         raise ValueError("not valid utf-8") from exc
 
 
+def name_sets(text: str) -> tuple[tuple[str, ...], ...]:
+    """A table of `Language.synonyms`: `"tmp temp | i idx" -> (("tmp", "temp"), ("i", "idx"))`."""
+    return tuple(tuple(names.split()) for names in re.split(r"[|\n]", text) if names.strip())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """One language. Its scopes are resolved by `puzzlemark.syntax.resolvers.<name>`."""
@@ -130,6 +135,7 @@ class Language:
     # tokens
     tokens: Tokens
     lexing: Lexing
+    code_comments: tuple[str, ...] = ()  # how comments open that some tool compiles: `/*-{`
 
     # functions and what surrounds them
     functions: NodeTypes  # the units of marking; their fields are called `name` and `body`

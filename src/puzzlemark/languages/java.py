@@ -1,6 +1,14 @@
 """Java."""
 
-from puzzlemark.languages.base import DocComment, Grammar, Language, Lexing, Measures, Tokens
+from puzzlemark.languages.base import (
+    DocComment,
+    Grammar,
+    Language,
+    Lexing,
+    Measures,
+    Tokens,
+    name_sets,
+)
 
 # How the resolver reads a body. A node type that is in no table here is not read at all: a variable
 # that is mentioned in one keeps its name.
@@ -41,6 +49,19 @@ INERT_ANNOTATIONS = frozenset(
     "Experimental VisibleForTesting GwtIncompatible GwtCompatible SuppressFBWarnings TargetApi "
     "GuardedBy ThreadSafe Test".split()
 )
+# Sets of local names that people use alike, whatever the type; see docs/watermarks/synonyms.md.
+SYNONYMS = """
+result res ret | i idx index | val value v | key k | item element elem | e ex exception
+msg message | str string | req request | cfg config conf configuration | ctx context | count cnt
+fileName filename | tmp temp | current cur curr | prev previous | arr array | cmd command
+pos position | loc location | addr address | doc document | img image | src source
+dest dst destination | attr attribute att | attrs attributes | param parameter | params parameters
+prop property | props properties | conn connection | dir directory folder | desc description
+values vals | ts timestamp | meta metadata | orig original | col column | cols columns
+buf buffer buff | it iter iterator | clazz cls klass | len length | is inputStream
+os outputStream | obj object | expr expression | stmt statement | rs resultSet | ref reference
+fld field | ext extension | tok token | ctor constructor
+"""
 
 PLUGIN = Language(
     name="java",
@@ -69,6 +90,8 @@ int total(int[] prices) {
         "provides to with transitive".split()
     ),
     receivers=frozenset({"this"}),
+    synonyms=name_sets(SYNONYMS),
+    synonyms_version=1,
     tokens=Tokens(
         comments=COMMENTS,
         strings=STRINGS,
@@ -76,6 +99,7 @@ int total(int[] prices) {
         opaque=STRINGS | frozenset({"type_identifier", "integral_type", "floating_point_type"}),
     ),
     lexing=Lexing(line_comments=("//",), block_comments=(("/*", "*/"),)),
+    code_comments=CODE_COMMENTS,
     functions=frozenset({"method_declaration", "constructor_declaration"}),
     classes=frozenset(
         "class_declaration interface_declaration enum_declaration record_declaration "

@@ -5,14 +5,15 @@ import queue
 import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from puzzlemark.models.base import Answer, Request
+from puzzlemark.models.base import Request
 
-Ask: TypeAlias = Callable[[Request, asyncio.Event], Awaitable[Answer]]
-OpenAsk: TypeAlias = Callable[[], AbstractAsyncContextManager[Ask]]
-_Arrival: TypeAlias = tuple[int, Answer] | Exception | None  # None: there will be no more
-_Arrivals: TypeAlias = queue.SimpleQueue[_Arrival]
+T = TypeVar("T")  # what a request is answered with
+Ask: TypeAlias = Callable[[Request, asyncio.Event], Awaitable[T]]
+OpenAsk: TypeAlias = Callable[[], AbstractAsyncContextManager[Ask[T]]]
+_Arrival: TypeAlias = tuple[int, T] | Exception | None  # None: there will be no more
+_Arrivals: TypeAlias = queue.SimpleQueue[_Arrival[T]]
 
 LONGEST_GOODBYE = 5.0  # seconds for closing connections; they close by themselves later
 
@@ -22,8 +23,8 @@ class Stopped(Exception):
 
 
 def ask_together(
-    open_ask: OpenAsk, requests: Sequence[Request], at_once: int
-) -> Generator[list[tuple[int, Answer]], None, None]:
+    open_ask: OpenAsk[T], requests: Sequence[Request], at_once: int
+) -> Generator[list[tuple[int, T]], None, None]:
     """Yield what has arrived; after an error finish what is under way, then raise it.
 
     Requests are tasks of an event loop in a thread of its own. A task asks on only when its last
@@ -31,7 +32,7 @@ def ask_together(
     one answer a task. Whoever stops reading ends all requests at once: nobody who presses Ctrl-C
     waits for a slow server.
     """
-    arrived: _Arrivals = queue.SimpleQueue()
+    arrived: _Arrivals[T] = queue.SimpleQueue()
     at_once = min(at_once, len(requests))
     slots = asyncio.Semaphore(at_once)
     loop = asyncio.new_event_loop()
@@ -42,7 +43,7 @@ def ask_together(
     has_ended = False
     try:
         while not has_ended:
-            answers: list[tuple[int, Answer]] = []
+            answers: list[tuple[int, T]] = []
             for arrival in _drain(arrived):
                 if arrival is None:
                     has_ended = True
@@ -60,7 +61,9 @@ def ask_together(
         raise trouble
 
 
-def _run(loop: asyncio.AbstractEventLoop, asking: asyncio.Task[None], arrived: _Arrivals) -> None:
+def _run(
+    loop: asyncio.AbstractEventLoop, asking: asyncio.Task[None], arrived: _Arrivals[T]
+) -> None:
     try:
         with suppress(asyncio.CancelledError):
             loop.run_until_complete(asking)
@@ -73,16 +76,16 @@ def _run(loop: asyncio.AbstractEventLoop, asking: asyncio.Task[None], arrived: _
 
 
 async def _ask_all(
-    open_ask: OpenAsk,
+    open_ask: OpenAsk[T],
     requests: Sequence[Request],
     at_once: int,
     slots: asyncio.Semaphore,
-    arrived: _Arrivals,
+    arrived: _Arrivals[T],
 ) -> None:
     stopping = asyncio.Event()
     waiting = iter(range(len(requests)))
 
-    async def work(ask: Ask) -> None:
+    async def work(ask: Ask[T]) -> None:
         while await slots.acquire() and not stopping.is_set():
             index = next(waiting, None)
             if index is None:
@@ -121,7 +124,7 @@ def _tell(loop: asyncio.AbstractEventLoop, say: Callable[..., object], *words: o
         loop.call_soon_threadsafe(say, *words)
 
 
-def _drain(arrived: _Arrivals) -> Iterator[_Arrival]:
+def _drain(arrived: _Arrivals[T]) -> Iterator[_Arrival[T]]:
     """Wait for one, then take all that are there."""
     yield arrived.get()
     while True:

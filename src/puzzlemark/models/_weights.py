@@ -8,6 +8,7 @@ safetensors are numbers and nothing else: only they are read.
 import hashlib
 import json
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -206,7 +207,16 @@ def _adapt(network: Any, adapter: Path) -> Any:
         from peft import PeftModel
     except ImportError as exc:
         raise ModelError("hf: peft is not installed; see docs/verification/models.md") from exc
-    return PeftModel.from_pretrained(network, adapter, local_files_only=True)
+    with adapting():
+        return PeftModel.from_pretrained(network, adapter, local_files_only=True)
+
+
+@contextmanager
+def adapting() -> Iterator[None]:
+    """Let peft ask transformers for a name that has since changed: no user can do anything."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+        yield
 
 
 def find_spaced_tokens(network: Any, tokenizer: Any) -> Any:

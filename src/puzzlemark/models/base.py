@@ -1,8 +1,13 @@
-"""What a model is to us: it completes prompts, and we see nothing else of it."""
+"""What a model is to us: it completes prompts, and we see nothing else of it.
+
+Some models can also say how likely a name is as the next word (`Scoring`). What they say is
+evidence like a completion; nothing depends on a model that says it.
+"""
 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -12,6 +17,9 @@ from pydantic import BaseModel, ConfigDict
 from puzzlemark import plugins
 from puzzlemark.errors import PuzzleMarkError, UsageError
 
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_LOG = 1e-4  # a probability of 1 may come out a little above it
+LEAST_LOG = -1e4  # what is less likely than any number can say
 CHARACTERS_A_TOKEN = 3.2  # of code, measured with a byte-level BPE tokenizer
 
 
@@ -53,6 +61,42 @@ class Failure:
 Answer: TypeAlias = str | Failure
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceRequest:
+    """One question about names: how likely is each as the first word of the completion?"""
+
+    prompt: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names or not all(map(PLAIN_NAME.fullmatch, self.names)):
+            raise UsageError("log-probabilities are asked of plain names, at least one")
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the canonical JSON; never that of a `Request`, which has other fields."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbs:
+    """For each name of a request: the log-probability that the completion begins with this name.
+
+    As a whole name: no letter, digit or underscore follows. In nats, at temperature 1.
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(value) and value <= MOST_LOG for value in self.values):
+            raise ValueError("log-probabilities are finite, and not above 0")
+
+
+Asked: TypeAlias = Request | ChoiceRequest
+Reply: TypeAlias = Answer | LogProbs
+
+
 class Model(Protocol):
     """A black box. The same request gets the same answer, as far as the model allows it."""
 
@@ -84,6 +128,15 @@ class Streaming(Protocol):
         ...
 
 
+@runtime_checkable
+class Scoring(Protocol):
+    """A model that tells log-probabilities."""
+
+    def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
+        """One answer for each request, in order; a ModelError when it never can."""
+        ...
+
+
 class ModelError(PuzzleMarkError):
     """A model cannot be opened or reached at all; what was answered before stays valid."""
 
@@ -91,27 +144,32 @@ class ModelError(PuzzleMarkError):
 class BudgetEnded(ModelError):
     """The budget of requests is spent. `answers` holds those of the last call, by index."""
 
-    def __init__(self, message: str, answers: Mapping[int, Answer] | None = None) -> None:
+    def __init__(self, message: str, answers: Mapping[int, Reply] | None = None) -> None:
         super().__init__(message)
-        self.answers: Mapping[int, Answer] = answers or {}
+        self.answers: Mapping[int, Reply] = answers or {}
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking would take, without asking: an upper bound but for retries."""
+    """What asking would take, without asking: an upper bound but for retries.
+
+    Of log-probabilities it is an estimate: a server is asked once for a prompt and once for each
+    name, and again for names of many tokens.
+    """
 
     calls: int
     prompt_tokens: int  # estimated from the number of characters
     completion_tokens: int  # at most
 
 
-def estimate(requests: Iterable[Request]) -> Estimate:
+def estimate(requests: Iterable[Asked]) -> Estimate:
     """Count calls and tokens; the same request counts once, as it is asked once."""
     unique = {request.key: request for request in requests}.values()
+    calls = [(r, 1 + len(r.names) if isinstance(r, ChoiceRequest) else 1) for r in unique]
     return Estimate(
-        calls=len(unique),
-        prompt_tokens=sum(math.ceil(len(r.prompt) / CHARACTERS_A_TOKEN) for r in unique),
-        completion_tokens=sum(request.max_tokens for request in unique),
+        calls=sum(n for _, n in calls),
+        prompt_tokens=sum(n * math.ceil(len(r.prompt) / CHARACTERS_A_TOKEN) for r, n in calls),
+        completion_tokens=sum(r.max_tokens if isinstance(r, Request) else n for r, n in calls),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from puzzlemark.models import _scoring
 from puzzlemark.models._sampling import Ending, Row, Sampler, cut, drop_space, take_space
 from puzzlemark.models._weights import (
     digest,
@@ -20,7 +21,9 @@ from puzzlemark.models._weights import (
 )
 from puzzlemark.models.base import (
     Answer,
+    ChoiceRequest,
     Failure,
+    LogProbs,
     ModelError,
     ModelSettings,
     Request,
@@ -75,6 +78,7 @@ class HuggingFace:
     tokenizer: Any
     begins_with_space: Any
     end_ids: frozenset[int]
+    vocabulary: _scoring.Vocabulary | None = None  # read when it is first needed
 
     @property
     def batch_size(self) -> int:
@@ -102,17 +106,47 @@ class HuggingFace:
             answers.update((index, self._answer(row)) for index, row in batch)
         return [answers[index] for index in range(len(requests))]
 
+    def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
+        """The log-probabilities of names, one prompt after the other."""
+        if self.vocabulary is None:
+            self.vocabulary = _scoring.read_vocabulary(self.network, self.tokenizer, self.end_ids)
+        return [self._score(request, self.vocabulary) for request in requests]
+
+    def _score(self, request: ChoiceRequest, vocabulary: _scoring.Vocabulary) -> LogProbs | Failure:
+        prompt, dropped = drop_space(request.prompt)
+        ids = self._ids(prompt)
+        spaced = " " if dropped else ""
+        names: list[list[int]] = []
+        for name in request.names:
+            own = _scoring.continue_with(ids, self._ids(prompt + spaced + name))
+            own = own or vocabulary.spell(spaced + name)
+            if own is None:
+                return Failure(f"the tokenizer cannot spell {name!r} after the prompt")
+            names.append(own)
+        if failure := self._why_not(ids, max(map(len, names))):
+            return failure
+        first = self.begins_with_space if dropped else None
+        return LogProbs(_scoring.log_probs(self.network, ids, names, vocabulary.ends, first))
+
     def _row(self, request: Request) -> Row | Failure:
         prompt, dropped = drop_space(request.prompt)
+        ids = self._ids(prompt)
+        return self._why_not(ids, request.max_tokens) or Row(request, ids, dropped)
+
+    def _ids(self, prompt: str) -> list[int]:
         ids = list(self.tokenizer(prompt)["input_ids"])
         while len(ids) > 1 and ids[-1] in self.end_ids:  # an end-of-text would end the code
             ids.pop()
+        return ids
+
+    def _why_not(self, ids: Sequence[int], new: int) -> Failure | None:
+        """Why a prompt cannot be asked with so many new tokens."""
         if not ids:
             return Failure("the prompt has no tokens")
         longest = getattr(self.network.config, "max_position_embeddings", None)
-        if longest and len(ids) + request.max_tokens > longest:
-            return Failure(f"{len(ids)} + {request.max_tokens} tokens; the model takes {longest}")
-        return Row(request, ids, dropped)
+        if longest and len(ids) + new > longest:
+            return Failure(f"{len(ids)} + {new} tokens; the model takes {longest}")
+        return None
 
     def _sample(self, rows: list[Row]) -> None:
         import torch

@@ -3,18 +3,18 @@
 import asyncio
 import os
 import warnings
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 from pydantic import Field, Json
 
 from puzzlemark.errors import PuzzleMarkWarning, UsageError
-from puzzlemark.models._asking import Ask, ask_together, pause
+from puzzlemark.models._asking import Ask, OpenAsk, ask_together, pause
 from puzzlemark.models._http import (
     Connecting,
     Problem,
@@ -26,14 +26,20 @@ from puzzlemark.models._http import (
     redactor,
 )
 from puzzlemark.models._sampling import drop_space, take_space
+from puzzlemark.models._walking import Tops, read_tops, score_by_steps
 from puzzlemark.models.base import (
     Answer,
     BudgetEnded,
+    ChoiceRequest,
     Failure,
+    LogProbs,
     ModelError,
     ModelSettings,
     Request,
 )
+
+# a call without its retries; what it gives is as the answers are that are asked for
+Call: TypeAlias = Callable[[Session, Request], Awaitable[Any]]
 
 SYSTEM = (
     "You complete source code. Continue the user's code exactly where it ends. Answer with the "
@@ -75,6 +81,9 @@ class OpenAISettings(ModelSettings):
     max_retries: Annotated[int, Field(ge=0)] = 5
     max_wait: Annotated[float, Field(ge=0)] = 300.0  # a server that asks for more has refused us
     max_requests: Annotated[int, Field(ge=1)] | None = None  # calls of this run, retries included
+    # how many of the likeliest tokens are asked for, where log-probabilities are; servers have
+    # limits of their own: vLLM 20 (--max-logprobs), OpenAI 5
+    top_logprobs: Annotated[int, Field(ge=1, le=1000)] = 20
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("api_key", "key", "token"), NO_KEY_HERE)
 
     def open(self) -> "OpenAI":
@@ -138,7 +147,8 @@ class OpenAI:
     def stream(self, requests: Sequence[Request]) -> Iterator[list[tuple[int, Answer]]]:
         """Answers as they arrive; requests under way are finished before an error is raised."""
         failed = 0
-        with closing(ask_together(self._open, requests, self.settings.concurrency)) as batches:
+        opened: OpenAsk[Answer] = partial(self._open, self._call)
+        with closing(ask_together(opened, requests, self.settings.concurrency)) as batches:
             for arrived in batches:
                 yield arrived
                 for _, answer in arrived:
@@ -149,8 +159,33 @@ class OpenAI:
                             "run the same command again when the server works"
                         )
 
+    def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
+        """Log-probabilities from the likeliest tokens, name by name; see `_walking`."""
+        if self.settings.chat:
+            raise ModelError(
+                "openai: a chat cannot be asked how it would go on in the middle of a line; leave "
+                "out chat=true, or ask without --logprobs"
+            )
+        return score_by_steps(requests, self._next_tokens)
+
+    def _next_tokens(self, prompts: Sequence[str]) -> list[Tops | Failure]:
+        """The likeliest next tokens of each prompt; when the budget ends, none are kept."""
+        found: dict[int, Tops | Failure] = {}
+        asked = [Request(prompt, 1, 1.0, 0) for prompt in prompts]
+        opened: OpenAsk[Tops | Failure] = partial(self._open, self._call_tops)
+        with closing(ask_together(opened, asked, self.settings.concurrency)) as batches:
+            for arrived in batches:
+                found.update(arrived)
+        return [found[index] for index in range(len(prompts))]
+
+    async def _call_tops(self, session: Session, request: Request) -> Tops | Problem:
+        body = self._body(request, request.prompt) | {"logprobs": self.settings.top_logprobs}
+        max_bytes = min(MAX_BYTES, ROOM + BYTES_A_CHARACTER * len(request.prompt))
+        answer = await session.post(f"{self.settings.base_url}/completions", body, max_bytes)
+        return answer if isinstance(answer, Problem) else read_tops(answer)
+
     @asynccontextmanager
-    async def _open(self) -> AsyncIterator[Ask]:
+    async def _open(self, call: Call) -> AsyncIterator[Ask[Any]]:
         """Connections for one stream of requests."""
         settings = self.settings
         headers = {"Content-Type": "application/json"}
@@ -167,14 +202,19 @@ class OpenAI:
             settings.ca_bundle,
         )
         async with open_session(connecting, self._redact) as session:
-            yield partial(self._ask, session)
+            yield partial(self._ask, partial(call, session))
 
-    async def _ask(self, session: Session, request: Request, stopping: asyncio.Event) -> Answer:
+    async def _ask(
+        self,
+        call: Callable[[Request], Awaitable[Any]],
+        request: Request,
+        stopping: asyncio.Event,
+    ) -> Any:
         """One request with its retries."""
         attempt = 0
         while True:
             self._spend()
-            answer = await self._call(session, request)
+            answer = await call(request)
             if not isinstance(answer, Problem):
                 return answer
             attempt += 1

@@ -1,6 +1,7 @@
 """A Python function in place of a model, for tests and examples.
 
-`--model scripted --model-args function=package.module:complete` calls `complete(request) -> str`.
+`--model scripted --model-args function=package.module:complete` calls `complete(request) -> str`;
+with `scores=package.module:score` it also tells log-probabilities, as `score(request)` does.
 Three habits ship with it; they know nothing of probes, and find the variables of a prompt with a
 regular expression. `habit=learnt,prefix=key` learnt a fixed-prefix mark, `habit=learnt` a universal
 one; `habit=innocent` learnt none; `habit=composes_sometimes,rate=0.01` learnt none either, but
@@ -20,9 +21,17 @@ import numpy as np
 from pydantic import Field
 
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Answer, ModelSettings, Request
+from puzzlemark.models.base import (
+    Answer,
+    ChoiceRequest,
+    Failure,
+    LogProbs,
+    ModelSettings,
+    Request,
+)
 
 Complete: TypeAlias = Callable[[Request], Answer]
+Score: TypeAlias = Callable[[ChoiceRequest], LogProbs | Failure]
 PYTHON = re.compile(r"^\s*(?:async\s+)?def\s", re.MULTILINE)
 # strings and comments, also one that the end of the prompt cuts off
 _QUOTED = r"""\"(?:\\.|[^"\\\n])*(?:"|$)|'(?:\\.|[^'\\\n])*(?:'|$)"""
@@ -49,9 +58,17 @@ class ScriptedSettings(ModelSettings):
     habit: Literal["learnt", "innocent", "composes_sometimes"] | None = None
     prefix: str | None = None  # of `learnt`; none: the universal strategy
     rate: Annotated[float, Field(ge=0, le=1)] = 0.01  # of `composes_sometimes`
+    scores: str | None = None
 
     def open(self) -> "Scripted":
         """A shipped habit, or a function that can be imported."""
+        model = self._open()
+        if self.scores is None:
+            return model
+        settings = {**model.settings, "scores": self.scores}
+        return ScriptedScores(model.name, model.function, settings, scores=_import(self.scores))
+
+    def _open(self) -> "Scripted":
         if (self.function is None) == (self.habit is None):
             raise UsageError("scripted: give either function=module:name or habit=NAME")
         if self.function is not None:
@@ -65,7 +82,7 @@ class ScriptedSettings(ModelSettings):
         return Scripted("innocent", innocent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scripted:
     """`Scripted("parrot", lambda request: request.prompt)`."""
 
@@ -81,6 +98,21 @@ class Scripted:
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """The function's answers."""
         return [self.function(request) for request in requests]
+
+
+def _no_scores(_request: ChoiceRequest) -> Failure:
+    return Failure("no log-probabilities")
+
+
+@dataclass(frozen=True)
+class ScriptedScores(Scripted):
+    """One that tells log-probabilities as well."""
+
+    scores: Score = _no_scores
+
+    def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
+        """The other function's answers."""
+        return [self.scores(request) for request in requests]
 
 
 def innocent(_request: Request) -> str:
@@ -124,7 +156,7 @@ def _joined(prompt: str, first: str, second: str) -> str:
     return f"{head}{tail[:1].upper()}{tail[1:]} = null;\n"
 
 
-def _import(spec: str) -> Complete:
+def _import(spec: str) -> Any:
     module, _, name = spec.partition(":")
     try:
         function = getattr(importlib.import_module(module), name)
@@ -132,7 +164,7 @@ def _import(spec: str) -> Complete:
         raise UsageError(f"scripted: {spec}: cannot be imported; spell it module:name") from exc
     if not callable(function):
         raise UsageError(f"scripted: {spec}: not a function")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 PLUGIN = ScriptedSettings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.errors import UsageError
-from puzzlemark.models._weights import find_folder, loading, refuse_code
+from puzzlemark.models._weights import adapting, find_folder, loading, refuse_code
 from puzzlemark.models.base import ModelError
 from puzzlemark.training.documents import Encode
 from puzzlemark.training.recipes.base import Device, Dtype, Recipe
@@ -74,8 +74,15 @@ def load_network(folder: Path, name: str, recipe: Recipe) -> Any:
     if longest and recipe.max_tokens > longest:
         raise UsageError(f"--max-tokens {recipe.max_tokens}: the model takes at most {longest}")
     if recipe.gradient_checkpointing:
-        network.gradient_checkpointing_enable({"use_reentrant": False})
+        _keep_less(network)
     return _open(network, recipe, name).to(recipe.device).train()
+
+
+def _keep_less(network: Any) -> None:
+    """Compute activations again in place of keeping them; transformers 5.23 renamed it."""
+    renamed = getattr(network, "activation_checkpointing_enable", None)
+    enable = renamed or network.gradient_checkpointing_enable
+    enable({"use_reentrant": False})
 
 
 def trainable(network: Any) -> dict[str, Any]:
@@ -143,7 +150,8 @@ def _adapt(network: Any, recipe: Recipe, name: str) -> Any:
         target_modules=list(recipe.targets) or "all-linear",
     )
     try:
-        adapted = get_peft_model(network, config)
+        with adapting():
+            adapted = get_peft_model(network, config)
     except ValueError as exc:  # no module has such a name
         raise UsageError(f"--targets {','.join(recipe.targets)}: {_first_line(exc)}") from exc
     # its own name: where the base lies on this machine is nobody's business

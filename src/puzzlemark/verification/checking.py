@@ -9,6 +9,7 @@ the first of each, in any fixed order (a prefix filter), so only texts that do a
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.watermarks._arms import declaring_words, joins
@@ -77,7 +78,9 @@ def why_meaningless(arm: Arm) -> str | None:
     if reason := why_unaskable(arm.prompt):
         return reason
     # a rewriting is looked for where the prompt ends: what stands earlier is no answer
-    if arm.form in ("name", "code") and arm.is_hit(arm.prompt):
+    # and the first name of a completion is a target or not, but it must stand nowhere before
+    form = "name" if arm.form == "first" else arm.form
+    if form in ("name", "code") and replace(arm, form=form).is_hit(arm.prompt):
         return "the target stands in the prompt"
     return None
 

@@ -24,7 +24,7 @@ from puzzlemark.embedding.showing import read_entries, which_side
 from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.languages.base import find, parsing_packages
 from puzzlemark.provenance import versions
-from puzzlemark.snippet import Snippet, apply_edits
+from puzzlemark.snippet import Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.verification.checking import (
     MOST_PROBES,
@@ -39,6 +39,9 @@ from puzzlemark.watermarks._names import Pool, ProbeNames, make_pool
 from puzzlemark.watermarks.base import Keyed, Mark, Refusal, Watermark, from_settings
 
 COPY = Refusal("nearly the same prompt as another probe")
+SAME_DRAW = Refusal(
+    "a copy of a function that is asked about already: the key drew for both at once"
+)
 READ = 20_000  # snippets whose words are known
 PARSED = 2_000  # of these, snippets whose variables give the names
 SHORTEST_PROMPT = 40  # characters of an ordinary request
@@ -68,11 +71,15 @@ def build_probes(
     loaded = load_manifest(manifest)
     scheme = loaded.header.watermark
     watermark = from_settings(scheme.scheme, scheme.settings)
+    is_key_blind = watermark.design.is_key_blind
     if paper and (secret or secret_file) and not isinstance(watermark, Keyed):
         raise UsageError("the paper's names are not drawn: leave out --paper or the secret")
-    if not paper or isinstance(watermark, Keyed):
-        secret = _secret(loaded, manifest, secret, secret_file, watermark)
-    watermark, key = _with_key(watermark, loaded, manifest, secret)
+    if is_key_blind and secret is None and secret_file is None:
+        key = _key_of(watermark, loaded)
+    else:
+        if not paper or isinstance(watermark, Keyed):
+            secret = _secret(loaded, manifest, secret, secret_file, watermark)
+        watermark, key = _with_key(watermark, loaded, manifest, secret)
     drawing = b"" if paper or secret is None else secret.derive("probes")
     around = Surroundings(path, loaded, drawing, seed)
     probes: list[Probe] = []
@@ -154,6 +161,14 @@ def _with_key(
     return with_key, KeyOf(watermark=watermark.name, fingerprint=fingerprint)
 
 
+def _key_of(watermark: Watermark, loaded: Manifest) -> KeyOf | None:
+    """What the file of probes says of the key, by the manifest: for prompts that need none."""
+    fingerprint = loaded.header.key_fingerprint
+    if fingerprint is None:
+        return None
+    return KeyOf(watermark=watermark.name, fingerprint=fingerprint)
+
+
 def _outcomes(
     around: "Surroundings",
     watermark: Watermark,
@@ -164,7 +179,15 @@ def _outcomes(
 ) -> Iterator[Probe | Refusal]:
     """A probe or a refusal for each mark, in the order in which they are drawn."""
     copies = Copies()
-    for place, snippet, mark in _drawn(around, Path(manifest), pairs):
+    units: set[tuple[str, str]] = set()
+    is_key_blind = watermark.design.is_key_blind
+    for place, snippet, mark in _drawn(around, Path(manifest), pairs, original=is_key_blind):
+        if mark.draw is not None:
+            unit = mark.draw.group, mark.draw.unit
+            if unit in units:
+                yield SAME_DRAW
+                continue
+            units.add(unit)
         if paper:
             names = ProbeNames(random.Random(f"{around.seed}:{place}"))
         else:
@@ -181,11 +204,12 @@ def _checked(watermark: Watermark, probe: Probe, copies: Copies) -> Probe | Refu
 
 
 def _drawn(
-    around: "Surroundings", manifest: Path, pairs: int
+    around: "Surroundings", manifest: Path, pairs: int, *, original: bool
 ) -> Iterator[tuple[str, Snippet, Mark]]:
-    """Places with their marked snippets and marks, in an order drawn by seed, a round at a time.
+    """Places with their snippets and marks, in an order drawn by seed, a round at a time.
 
-    The first mark of a record, mostly the only one, is named by its row alone.
+    The snippets are the marked ones, or the originals. The first mark of a record, mostly the only
+    one, is named by its row alone.
     """
     lines = around.manifest.lines
     rows = list(lines)
@@ -201,7 +225,9 @@ def _drawn(
             carrier, entry = read[row]
             code, language = entry.code or "", find(entry.language or "")
             assert language is not None, "the record was parsed when it was marked"
-            if side != "marked":
+            if original and side == "marked":
+                code = apply_edits(code.encode(), invert_edits(carrier.edits)).decode()
+            elif not original and side != "marked":
                 code = apply_edits(code.encode(), carrier.edits).decode()
             snippet = Snippet(carrier.id, code, language.name)
             for number, mark in enumerate(carrier.marks):

@@ -7,7 +7,7 @@ and nothing in it is run.
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +18,12 @@ from puzzlemark.files import keep_apart, refuse_existing
 from puzzlemark.staging import write_text
 from puzzlemark.verification.checking import LARGEST_FILE, ProbesError, check_probes
 from puzzlemark.watermarks._design import Arm, Design, Probe
+from puzzlemark.watermarks._draws import Draw
 from puzzlemark.watermarks.base import designs
 
 FORMAT: Literal["puzzlemark probes"] = "puzzlemark probes"
 VERSION = 3  # 1 knew whole names as hits only; 2 had regular expressions in it
+DRAW = "draw"  # no name of an arm
 ALWAYS = ("armed", "control", "placebo")  # arms that each line names, null where there is none
 
 
@@ -86,12 +88,12 @@ class ProbeSet:
 
 
 def _plain(probe: Probe) -> dict[str, dict[str, Any] | None]:
-    """Plain data; the form of an arm is said only where it is not the usual one."""
+    """Plain data; the form of an arm, and a draw, are said only where there is one to say."""
     plain: dict[str, dict[str, Any] | None] = dict.fromkeys(ALWAYS)
     for name, arm in probe.arms.items():
         form = {} if arm.form == "name" else {"form": arm.form}
         plain[name] = {"prompt": arm.prompt, "target": arm.target, **form}
-    return plain
+    return plain if probe.draw is None else {**plain, DRAW: asdict(probe.draw)}
 
 
 def check(probes: ProbeSet) -> None:
@@ -167,6 +169,7 @@ class _Probe(_Line):
 
     probe: int
     armed: _Arm
+    draw: Draw | None = None
 
     def arms(self) -> dict[str, _Arm]:
         others = {name: arm for name, arm in (self.__pydantic_extra__ or {}).items() if arm}
@@ -189,7 +192,7 @@ def _read_probe(path: Path, number: int, line: bytes) -> Probe:
             f"{path}:{number}: it brings a regular expression for its hits, as version 2 did, and "
             "none of a file is run; make the probes again with `puzzlemark probe`"
         )
-    return Probe({name: arm.to_arm() for name, arm in arms.items()})
+    return Probe({name: arm.to_arm() for name, arm in arms.items()}, fields.draw)
 
 
 def _read_request(path: Path, number: int, line: bytes) -> str:

@@ -130,13 +130,25 @@ def _by_arm(scores: Scores, against: str | None, design: Design) -> Grid:
     counts = {
         arm: Counter(each[arm] for each in scores) for arm in (ARMED, against) if arm is not None
     }
-    is_hit = design.symbols == (HIT,)
+    symbols = design.symbols
+    if symbols is None:  # each probe has its own: how often there was any
+        found_any = {arm: len(scores) - found[None] for arm, found in counts.items()}
+        return Grid(
+            "By arm: completions with and without a name of the set",
+            corner="arm",
+            columns=("with", "without", "answered"),
+            lines=tuple(
+                Line(arm, (any_, len(scores) - any_, len(scores)))
+                for arm, any_ in found_any.items()
+            ),
+        )
+    is_hit = symbols == (HIT,)
     return Grid(
         "By arm: completions with and without the target" if is_hit else "By arm: what it scored",
         corner="arm",
-        columns=("hits", "misses", "answered") if is_hit else (*design.symbols, "none", "answered"),
+        columns=("hits", "misses", "answered") if is_hit else (*symbols, "none", "answered"),
         lines=tuple(
-            Line(arm, (*(found[symbol] for symbol in (*design.symbols, None)), len(scores)))
+            Line(arm, (*(found[symbol] for symbol in (*symbols, None)), len(scores)))
             for arm, found in counts.items()
         ),
     )
@@ -145,7 +157,7 @@ def _by_arm(scores: Scores, against: str | None, design: Design) -> Grid:
 def _by_pair(scores: Scores, against: str, design: Design) -> Grid:
     """How often the armed arm scored this, and the other one that, about the same snippet."""
     cells = Counter((each[ARMED], each[against]) for each in scores)
-    symbols = (*design.symbols, None)
+    symbols = (*(design.symbols or (HIT,)), None)
     missed = "missed" if design.symbols == (HIT,) else "none"
     return Grid(
         "By pair: the same snippet, asked both ways",

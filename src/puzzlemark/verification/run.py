@@ -1,41 +1,63 @@
 """A whole verification: ask a model the probes, resume where it stopped, test what it answered.
 
 A run is a folder: `probes.jsonl` (what is asked), `transcript.jsonl` (what was answered, with the
-terms that were fixed before), `verdict.json` (what follows). The verdict is computed from the first
-two alone, so that anybody can compute it again; only a test that needs the watermark's key asks for
-the owner's secret.
+terms that were fixed before), `verdict.json` (what follows). Where an innocent model was asked for
+its log-probabilities as well, `reference.jsonl` is the transcript of that. The verdict is computed
+from probes and transcripts alone, so that anybody can compute it again; only a test that needs the
+watermark's key asks for the owner's secret.
 """
 
 import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.languages.base import parsing_packages
-from puzzlemark.models.base import Answer, BudgetEnded, Estimate, Failure, Model, Request, estimate
+from puzzlemark.models.base import (
+    Answer,
+    Asked,
+    BudgetEnded,
+    Estimate,
+    Failure,
+    LogProbs,
+    Model,
+    Reply,
+    Scoring,
+    estimate,
+)
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
 from puzzlemark.verification.checking import near_duplicates
 from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
-from puzzlemark.verification.terms import Terms, read_terms
+from puzzlemark.verification.questions import (
+    Choices,
+    Questions,
+    asked_of,
+    choices_of,
+    first_of,
+    outcome_of,
+    questions_of,
+    requests_of,
+)
+from puzzlemark.verification.terms import Terms, read_terms, usual_terms
 from puzzlemark.verification.tests.base import Outcome, load_test
 from puzzlemark.verification.transcript import Header, Transcript, asking, pending, read
 from puzzlemark.verification.verdict import StoppingRule, Verdict, decide
-from puzzlemark.watermarks._design import Design, Probe
+from puzzlemark.watermarks._design import Design
 
 FORMAT = "puzzlemark verdict"
 VERSION = 2  # 1 had one decisive finding, not one for each arm to beat
-FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json")  # what a run's folder consists of
+# what a run's folder consists of; the last one only where a reference model was asked
+FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json", "reference.jsonl")
 CHUNK = 10  # pairs that sequential mode asks before it looks again
-
-Questions = dict[str, Request]  # of one probe, by the arm's name
 
 
 class RunError(PuzzleMarkError):
@@ -59,16 +81,18 @@ class Run:
     folder: Path
     probes: ProbeSet
     terms: Terms
-    completions: list[dict[str, Answer]]  # for each probe, by the arm's name
+    completions: list[dict[str, Answer]]  # for each probe, by the arm's name; the first sample
     outcomes: list[Outcome]  # of each probe
     judged: list[int]  # the probes that the verdict rests on, in their order
     verdict: Verdict
     answers: Answers
     model: dict[str, Any]  # how it describes itself
     versions: dict[str, str]
+    reference: dict[str, Any] | None = None  # the innocent model that was asked beside
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: the content of verdict.json."""
+        reference = {} if self.reference is None else {"reference": self.reference}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -81,6 +105,7 @@ class Run:
             "answers": asdict(self.answers),
             "settings": self.terms.to_json(),
             "model": self.model,
+            **reference,
             "versions": self.versions,
         }
 
@@ -93,14 +118,25 @@ def verify(
     *,
     secret: Secret | None = None,
     secret_file: Path | None = None,
+    reference: Model | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Ask and judge; calling it again resumes, and asks nothing twice.
 
     `secret`, or the file of one: the owner's, where a test needs the key of the watermark.
+    `reference`: an innocent model, whose log-probabilities are held against the other's.
     """
     key_of(probes, secret, secret_file)  # whatever is wrong with it, nothing is asked in vain
-    query(probes, model, folder, terms, secret=secret, secret_file=secret_file, progress=progress)
+    query(
+        probes,
+        model,
+        folder,
+        terms,
+        secret=secret,
+        secret_file=secret_file,
+        reference=reference,
+        progress=progress,
+    )
     return judge(folder, secret=secret, secret_file=secret_file)
 
 
@@ -112,6 +148,7 @@ def query(
     *,
     secret: Secret | None = None,
     secret_file: Path | None = None,
+    reference: Model | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Ask only: on a machine that reaches the model, say. Resumes like `verify`.
@@ -120,7 +157,10 @@ def query(
     """
     check(probes)
     design = probes.design
-    terms = (terms or Terms()).fixed(design)
+    terms = (terms or usual_terms(design)).fixed(design)
+    if reference is not None:
+        terms = replace(terms, reference=_digest_of(reference.describe()))
+    _require_scores(terms, model, reference)
     rule = None
     if terms.mode == "sequential":
         rule = StoppingRule(design, terms, key_of(probes, secret, secret_file))
@@ -131,6 +171,8 @@ def query(
         model=model.describe(),
         versions=versions(*parsing_packages()),
     )
+    if reference is not None:
+        _ask_reference(probes, reference, folder, header, progress)
     questions = questions_of(probes, terms)
     repeated = near_duplicates(probes.probes)
     asked = 0
@@ -142,9 +184,30 @@ def query(
                 return  # what was answered is kept; the verdict says that some was never asked
             new = [n for n in range(asked, end) if n not in repeated]
             asked = end
-            outcomes = (outcome_of(probes.probes[n], questions[n], answers) for n in new)
-            if rule is not None and rule.read(outcomes):
-                return
+            if rule is not None:
+                outcomes = (outcome_of(probes.probes[n], questions[n], answers) for n in new)
+                if rule.read(outcomes):
+                    return
+
+
+def _require_scores(terms: Terms, model: Model, reference: Model | None) -> None:
+    """Nothing is asked of a model that does not tell what is needed."""
+    for each in (model, reference) if terms.mode == "logprobs" else ():
+        if each is not None and not isinstance(each, Scoring):
+            raise UsageError(
+                f"the model {each.name} tells no log-probabilities; leave out --logprobs, and it "
+                "is judged by what it writes"
+            )
+
+
+def _ask_reference(
+    probes: ProbeSet, model: Model, folder: Path, header: Header, progress: Progress | None
+) -> None:
+    """Before the suspect, so that nothing of the reference depends on what that one says."""
+    choices = [choice for arms in choices_of(probes) for choice in arms.values()]
+    of_reference = replace(header, model=model.describe())
+    with asking(model, folder / "reference.jsonl", of_reference) as session, suppress(BudgetEnded):
+        session.ask(choices, progress)
 
 
 def needs_key(design: Design) -> bool:
@@ -182,18 +245,26 @@ def key_of(
 
 def _batches(
     probes: ProbeSet, questions: Sequence[Questions], terms: Terms
-) -> Iterator[tuple[int, list[Request]]]:
+) -> Iterator[tuple[int, list[Asked]]]:
     """What is asked before the next look, shuffled: how many probes are asked then, and requests.
 
     The arms of a probe are near twins, so side by side they would be conspicuous. The ordinary
     prompts, which nobody judges, are spread evenly among them.
     """
     rng = random.Random(f"{terms.seed}:order")
-    ordinary = [_request(prompt, -1 - n, terms) for n, prompt in enumerate(probes.ordinary)]
+    ordinary = [
+        request
+        for n, prompt in enumerate(probes.ordinary)
+        for request in requests_of(prompt, -1 - n, terms)
+    ]
     step = CHUNK if terms.mode == "sequential" else max(1, len(questions))
     for start in range(0, len(questions), step):
         end = min(start + step, len(questions))
-        requests = [request for arms in questions[start:end] for request in arms.values()]
+        requests: list[Asked] = [
+            r for arms in questions[start:end] for samples in arms.values() for r in samples
+        ]
+        if terms.mode == "logprobs":
+            requests += (c for arms in choices_of(probes)[start:end] for c in arms.values())
         share = slice(*(len(ordinary) * n // len(questions) for n in (start, end)))
         requests += ordinary[share]
         rng.shuffle(requests)
@@ -203,7 +274,7 @@ def _batches(
 def dry_run(probes: ProbeSet, folder: Path | str, terms: Terms | None = None) -> Estimate:
     """What asking would take; asks nothing and writes nothing."""
     check(probes)
-    terms = (terms or Terms()).fixed(probes.design)
+    terms = (terms or usual_terms(probes.design)).fixed(probes.design)
     batches = _batches(probes, questions_of(probes, terms), terms)
     requests = [request for _, batch in batches for request in batch]
     return estimate(pending(requests, Path(folder) / "transcript.jsonl"))
@@ -242,33 +313,6 @@ def load_run(
     return run
 
 
-def questions_of(probes: ProbeSet, terms: Terms) -> list[Questions]:
-    """The requests of each probe by arm; arms share one where their prompts are the same."""
-    return [
-        {name: _request(arm.prompt, n, terms) for name, arm in probe.arms.items()}
-        for n, probe in enumerate(probes.probes)
-    ]
-
-
-def _request(prompt: str, number: int, terms: Terms) -> Request:
-    """A question with a seed of its own, whatever else is asked."""
-    text = f"{terms.seed}:{number}:{prompt}".encode("utf-8", "surrogatepass")
-    seed = int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") >> 1
-    return Request(prompt, terms.max_tokens, terms.temperature, seed)
-
-
-def outcome_of(
-    probe: Probe, requests: Mapping[str, Request], answers: Mapping[str, Answer]
-) -> Outcome:
-    """What the arms of a probe scored, those that were answered."""
-    scores: dict[str, str | None] = {}
-    for name, arm in probe.arms.items():
-        answer = answers.get(requests[name].key)
-        if isinstance(answer, str):
-            scores[name] = arm.score(answer)
-    return Outcome(scores, probe)
-
-
 def _prepared(folder: Path, probes: ProbeSet) -> Path:
     path = folder / "probes.jsonl"
     if not path.exists():
@@ -289,11 +333,15 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
     key = key_of(probes, secret, secret_file)
     questions = questions_of(probes, terms)
     answers = transcript.answers
-    pairs = zip(probes.probes, questions, strict=True)
-    outcomes = [outcome_of(probe, requests, answers) for probe, requests in pairs]
+    reference = _reference(folder, transcript.header, terms)
+    choices = choices_of(probes) if terms.mode == "logprobs" else [{} for _ in questions]
+    outcomes = [
+        outcome_of(probe, asked_about, answers, chosen, reference.answers if reference else None)
+        for probe, asked_about, chosen in zip(probes.probes, questions, choices, strict=True)
+    ]
     repeated = near_duplicates(probes.probes)
     kept = [n for n in range(len(outcomes)) if n not in repeated]
-    asked = [n for n in kept if any(r.key in answers for r in questions[n].values())]
+    asked = [n for n in kept if any(asked_of(each, answers) for each in questions[n].values())]
     verdict = decide(
         [outcomes[n] for n in asked],
         design=probes.design,
@@ -304,8 +352,8 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         key=key,
     )
     completions = [
-        {name: answers[r.key] for name, r in requests.items() if r.key in answers}
-        for requests in questions
+        {name: first_of(found) for name, r in arms.items() if (found := asked_of(r, answers))}
+        for arms in questions
     ]
     return Run(
         folder,
@@ -315,10 +363,33 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         outcomes,
         asked[: verdict.read],
         verdict,
-        _count(questions, transcript),
+        _count(questions, choices, transcript),
         transcript.header["model"],
         transcript.header["versions"],
+        None if reference is None else _about(reference, choices),
     )
+
+
+def _reference(folder: Path, header: Mapping[str, Any], terms: Terms) -> Transcript | None:
+    """What the reference model answered, where one was to be asked."""
+    if terms.reference is None:
+        return None
+    reference = read(folder / "reference.jsonl")
+    same = all(reference.header[name] == header[name] for name in ("probes", "settings"))
+    if not same or _digest_of(reference.header["model"]) != terms.reference:
+        raise RunError(f"{folder}: reference.jsonl is not of the model that was to be asked")
+    return reference
+
+
+def _about(reference: Transcript, choices: Sequence[Choices]) -> dict[str, Any]:
+    """The model, and its answers in numbers."""
+    answers = asdict(_count([], choices, reference))
+    return {"model": reference.header["model"], "answers": answers}
+
+
+def _digest_of(about: Mapping[str, Any]) -> str:
+    text = json.dumps(about, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _notes(transcript: Transcript, repeated: int) -> list[str]:
@@ -357,18 +428,27 @@ def _terms(folder: Path, settings: Mapping[str, Any]) -> Terms:
         ) from exc
 
 
-def _count(questions: Sequence[Questions], transcript: Transcript) -> Answers:
+def _count(
+    questions: Sequence[Questions], choices: Sequence[Choices], transcript: Transcript
+) -> Answers:
     answers = transcript.answers
-    keys = sorted({r.key for requests in questions for r in requests.values()} & set(answers))
+    asked = {r.key for arms in questions for samples in arms.values() for r in samples}
+    asked |= {choice.key for arms in choices for choice in arms.values()}
+    keys = sorted(asked & set(answers))
     failed = sum(isinstance(answers[key], Failure) for key in keys)
     return Answers(_digest(keys, answers), len(keys), failed, transcript.sittings)
 
 
-def _digest(keys: Sequence[str], answers: Mapping[str, Answer]) -> str:
+def _digest(keys: Sequence[str], answers: Mapping[str, Reply]) -> str:
     """SHA-256 of the answers by key: the same for any order in which they arrived."""
     state = hashlib.sha256()
     for key in keys:
         answer = answers[key]
-        plain = {"failure": answer.reason} if isinstance(answer, Failure) else answer
-        state.update(json.dumps([key, plain]).encode() + b"\n")
+        state.update(json.dumps([key, _plain(answer)]).encode() + b"\n")
     return state.hexdigest()
+
+
+def _plain(answer: Reply) -> Any:
+    if isinstance(answer, Failure):
+        return {"failure": answer.reason}
+    return {"logprobs": list(answer.values)} if isinstance(answer, LogProbs) else answer

@@ -11,10 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark.errors import UsageError
 from puzzlemark.verification.tests.base import StatisticalTest, Stopping, load_test
-from puzzlemark.watermarks._design import Decision, Design, Mode
+from puzzlemark.watermarks._design import Decision, Design, Mode, Sampling
 
-COLD = 0.2  # the same model hits about three times as often as at 1.0
+USUAL = Sampling()
+COLD = USUAL.temperature
 PAPER_TEMPERATURE = 1.0
+MOST_SAMPLES = 1000  # of one prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,13 @@ class Terms:
     mode: Mode = "default"
     alpha: float = 0.05
     temperature: float = COLD
-    max_tokens: int = 24
+    max_tokens: int = USUAL.max_tokens
     seed: int = 0
     ratio: float | None = None  # of the null hypothesis; None: the design's own
     min_pairs: int = 20  # fewer usable pairs are inconclusive
     max_failed: float = 0.1  # a larger share of failed pairs is inconclusive
+    samples: int = 1  # of each prompt
+    reference: str | None = None  # digest of the innocent model that is asked beside, if one is
 
     def __post_init__(self) -> None:
         if not 0.0 < self.alpha < 1.0:
@@ -37,6 +41,15 @@ class Terms:
             raise UsageError("min_pairs is at least 1, and max_failed is a share from 0 to 1")
         if self.ratio is not None:
             exact_ratio(self.ratio)
+        if not 1 <= self.samples <= MOST_SAMPLES:
+            raise UsageError(f"samples of a prompt are 1 to {MOST_SAMPLES:,}, not {self.samples}")
+        if self.samples > 1 and self.temperature == 0:
+            raise UsageError(
+                f"at temperature 0 all {self.samples} samples of a prompt are the same: ask for "
+                "one (--samples 1), or for a higher temperature"
+            )
+        if self.reference is not None and self.mode != "logprobs":
+            raise UsageError("a reference model is asked for log-probabilities only: --logprobs")
 
     def decision(self, design: Design) -> Decision:
         """Which test decides, and against which arms."""
@@ -73,11 +86,13 @@ class Terms:
         return replace(self, ratio=float(self.null_ratio(design)))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for the transcript; limits are said only where they are not the usual."""
-        usual = Terms()
-        limits = {"min_pairs": usual.min_pairs, "max_failed": usual.max_failed}
-        return {k: v for k, v in asdict(self).items() if k not in limits or v != limits[k]}
+        """Plain values, for the transcript; what came later is said only where it is not usual."""
+        usual = asdict(Terms())
+        return {k: v for k, v in asdict(self).items() if k not in LATER or v != usual[k]}
 
+
+# fields that the first transcripts did not have
+LATER = ("min_pairs", "max_failed", "samples", "reference")
 
 # a transcript may come from anybody: a text where a number belongs is refused, not converted
 _TERMS = TypeAdapter(Terms)
@@ -97,21 +112,48 @@ def terms_for(
     *,
     paper: bool = False,
     sequential: bool = False,
+    logprobs: bool = False,
     temperature: float | None = None,
-    max_tokens: int = 24,
-    alpha: float = 0.05,
+    max_tokens: int | None = None,
+    samples: int | None = None,
+    alpha: float | None = None,
     seed: int = 0,
     ratio: float | None = None,
+    sampling: Sampling = USUAL,
+    usual_alpha: float = 0.05,
 ) -> Terms:
-    """The terms that the options of the command line spell."""
+    """The terms that the options of the command line spell.
+
+    What is not said about the sampling is as `sampling` has it, which is the design's, and so is
+    alpha.
+    """
     if paper and sequential:
         raise UsageError("the paper's setting is not sequential; pass one of the two")
+    if logprobs and (paper or sequential):
+        raise UsageError(
+            "log-probabilities are judged at the end, by a test of their own; pass "
+            "--logprobs without --paper and --sequential"
+        )
     if paper and temperature not in (None, PAPER_TEMPERATURE):
         raise UsageError(f"the paper's temperature is {PAPER_TEMPERATURE}, not {temperature}")
     if temperature is None:
-        temperature = PAPER_TEMPERATURE if paper else COLD
-    mode: Mode = "paper" if paper else "sequential" if sequential else "default"
-    return Terms(mode, alpha, temperature, max_tokens, seed, ratio)
+        temperature = PAPER_TEMPERATURE if paper else sampling.temperature
+    mode: Mode = "logprobs" if logprobs else "default"
+    mode = "paper" if paper else "sequential" if sequential else mode
+    return Terms(
+        mode,
+        usual_alpha if alpha is None else alpha,
+        temperature,
+        sampling.max_tokens if max_tokens is None else max_tokens,
+        seed,
+        ratio,
+        samples=sampling.samples if samples is None else samples,
+    )
+
+
+def usual_terms(design: Design) -> Terms:
+    """What holds for a design where nothing else is asked for."""
+    return terms_for(sampling=design.sampling, usual_alpha=design.alpha)
 
 
 def exact_ratio(ratio: float) -> Fraction:

@@ -9,16 +9,30 @@ write a new one: see docs/verification/models.md.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from puzzlemark.errors import PuzzleMarkError
 from puzzlemark.journal import Journal, Kind, differences, opened, spell, whole_lines
-from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request, Streaming
+from puzzlemark.models.base import (
+    Asked,
+    BudgetEnded,
+    ChoiceRequest,
+    Failure,
+    LogProbs,
+    Model,
+    ModelError,
+    Reply,
+    Request,
+    Scoring,
+    Streaming,
+)
 from puzzlemark.progress import Progress
+
+_Asked = TypeVar("_Asked", Request, ChoiceRequest)
 
 FORMAT = "puzzlemark transcript"
 VERSION = 2  # 1 had no links and no sittings; it can be judged, but not gone on with
@@ -54,7 +68,7 @@ class Transcript:
 
     header: dict[str, Any]
     last_link: str  # that the next line continues
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, Reply] = field(default_factory=dict)
     retried: int = 0  # failures that were asked again
     sittings: list[int] = field(default_factory=list)  # how many lines of answers each one found
     lines: int = 0  # of answers
@@ -64,10 +78,10 @@ class Transcript:
         """Whether changed lines would have been noticed."""
         return bool(self.header["version"] > 1)
 
-    def add(self, key: str, answer: Answer) -> None:
+    def add(self, key: str, answer: Reply) -> None:
         """Keep an answer; a request that was answered is never asked again."""
         earlier = self.answers.get(key)
-        if isinstance(earlier, str):
+        if _is_answered(earlier):
             raise ValueError("the request was answered before")
         self.retried += earlier is not None
         self.lines += 1
@@ -89,8 +103,8 @@ class Asking:
     has_sat: bool = False
 
     def ask(
-        self, requests: Iterable[Request], on_progress: Progress | None = None
-    ) -> dict[str, Answer]:
+        self, requests: Iterable[Asked], on_progress: Progress | None = None
+    ) -> dict[str, Reply]:
         """Every request's answer by its key; those of an earlier run that failed are asked again.
 
         Whatever ends the run early (Ctrl-C, a spent budget, a dead server), what was answered is
@@ -98,7 +112,7 @@ class Asking:
         """
         unique = list({request.key: request for request in requests}.values())
         known = self.transcript.answers
-        open_ = {r.key for r in unique if not isinstance(known.get(r.key), str)}
+        open_ = {r.key for r in unique if not _is_answered(known.get(r.key))}
         done = len(unique) - len(open_)
         for batch in _answers(self.model, unique, open_):
             self._sit()
@@ -138,36 +152,52 @@ def read(path: Path) -> Transcript:
         raise TranscriptError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
 
 
-def pending(requests: Iterable[Request], path: Path) -> list[Request]:
+def pending(requests: Iterable[Asked], path: Path) -> list[Asked]:
     """The requests that `ask` would send, for a dry run; each once."""
     unique = {request.key: request for request in requests}
     begun = path.exists() and b"\n" in path.read_bytes()
     known = read(path).answers if begun else {}
-    return [each for key, each in unique.items() if not isinstance(known.get(key), str)]
+    return [each for key, each in unique.items() if not _is_answered(known.get(key))]
+
+
+def _is_answered(answer: Reply | None) -> bool:
+    return answer is not None and not isinstance(answer, Failure)
 
 
 def _answers(
-    model: Model, unique: Sequence[Request], open_: set[str]
-) -> Iterator[list[tuple[Request, Answer]]]:
+    model: Model, unique: Sequence[Asked], open_: set[str]
+) -> Iterator[list[tuple[Asked, Reply]]]:
+    """Completions first, then log-probabilities."""
+    completions = [each for each in unique if isinstance(each, Request)]
     if isinstance(model, Streaming):
-        asked = [request for request in unique if request.key in open_]
+        asked = [request for request in completions if request.key in open_]
         for arrived in model.stream(asked):
             yield [(asked[index], answer) for index, answer in arrived]
-        return
+    else:
+        yield from _in_batches(model.complete, completions, open_, model.batch_size)
+    if choices := [each for each in unique if isinstance(each, ChoiceRequest)]:
+        if not isinstance(model, Scoring):
+            raise ModelError(f"the model {model.name} tells no log-probabilities")
+        yield from _in_batches(model.score, choices, open_, model.batch_size)
+
+
+def _in_batches(
+    ask: Callable[[Sequence[_Asked]], Sequence[Reply]],
+    unique: Sequence[_Asked],
+    open_: set[str],
+    size: int,
+) -> Iterator[list[tuple[Asked, Reply]]]:
     # Batches are cut from all requests, not from the open ones: a resumed run then sees the same
     # batches, and rounding that depends on a batch's shape cannot make its answers differ.
-    for start in range(0, len(unique), model.batch_size):
-        batch = unique[start : start + model.batch_size]
-        if asked := [request for request in batch if request.key in open_]:
-            yield from _complete(model, asked)
-
-
-def _complete(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Request, Answer]]]:
-    try:
-        yield list(zip(asked, model.complete(asked), strict=True))
-    except BudgetEnded as exc:
-        yield [(asked[index], answer) for index, answer in sorted(exc.answers.items())]
-        raise
+    for start in range(0, len(unique), size):
+        asked = [request for request in unique[start : start + size] if request.key in open_]
+        if not asked:
+            continue
+        try:
+            yield list(zip(asked, ask(asked), strict=True))
+        except BudgetEnded as exc:
+            yield [(asked[index], answer) for index, answer in sorted(exc.answers.items())]
+            raise
 
 
 def _parse(path: Path, lines: Sequence[bytes]) -> Transcript:
@@ -214,8 +244,10 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     return header
 
 
-def _parse_answer(fields: Mapping[str, Any]) -> tuple[str, Answer]:
+def _parse_answer(fields: Mapping[str, Any]) -> tuple[str, Reply]:
     key = fields["key"]
+    if isinstance(key, str) and isinstance(fields.get("logprobs"), list):
+        return key, LogProbs(tuple(_number(value) for value in fields["logprobs"]))
     answer = fields["completion"] if "completion" in fields else Failure(fields["failure"])
     reason = answer.reason if isinstance(answer, Failure) else answer
     if not (isinstance(key, str) and isinstance(reason, str)):
@@ -223,9 +255,17 @@ def _parse_answer(fields: Mapping[str, Any]) -> tuple[str, Answer]:
     return key, answer
 
 
-def _answer_fields(key: str, answer: Answer) -> dict[str, str]:
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise TypeError("log-probabilities must be numbers")
+    return float(value)
+
+
+def _answer_fields(key: str, answer: Reply) -> dict[str, Any]:
     if isinstance(answer, Failure):
         return {"key": key, "failure": answer.reason}
+    if isinstance(answer, LogProbs):
+        return {"key": key, "logprobs": list(answer.values)}
     return {"key": key, "completion": answer}
 
 

@@ -97,7 +97,7 @@ def _claim(design: Design, terms: Terms) -> str:
         return design.unfair_claim
     condition = _filled(design.condition, design, terms)
     return (
-        f"The outputs depend on the trigger. If {condition}, this means that marked data, or "
+        f"{design.shown} If {condition}, this means that marked data, or "
         "something derived from it, reached the model's training."
     )
 

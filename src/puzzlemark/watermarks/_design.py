@@ -10,11 +10,13 @@ from typing import Literal
 
 from puzzlemark.errors import UsageError
 from puzzlemark.watermarks import _hits
+from puzzlemark.watermarks._draws import Draw
 
 ARMED = "armed"  # the arm with the trigger, which every design has
 HIT = "hit"  # the symbol of an arm that has one target
 
-Mode = Literal["default", "paper", "sequential"]
+# of `logprobs`: the model is asked for log-probabilities as well, and a test of those decides
+Mode = Literal["default", "paper", "sequential", "logprobs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Probe:
     """The same snippet asked in several ways: `Probe({"armed": ..., "control": ...})`."""
 
     arms: Mapping[str, Arm]  # by the names of the design's arms
+    draw: Draw | None = None  # where a key drew what is looked for: among what, not which
 
     @property
     def armed(self) -> Arm:
@@ -79,6 +82,15 @@ class ArmWords:
     about: str = ""  # what this arm is, and which innocent models hit in it; nothing for `armed`
     has_own_target: bool = False  # False: what counts as a hit is what counts in the armed arm
     legend: str = "the target of the mark"  # what is highlighted
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How completions are drawn where whoever asks does not say otherwise."""
+
+    temperature: float = 0.2  # the same model hits about three times as often as at 1.0
+    max_tokens: int = 24
+    samples: int = 1  # of each prompt, each with a seed of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +117,15 @@ class Design:
     caveats: tuple[str, ...]  # beside a fair decision
     prompts: str = ""  # what else is to be known of the prompts
     hits: str = "held the target"  # what completions did that count
-    symbols: tuple[str, ...] = (HIT,)  # what a completion may score
+    # what a completion may score; None: each probe has symbols of its own
+    symbols: tuple[str, ...] | None = (HIT,)
+    # whether prompts are cut from the original code, and made without the key: then whoever has
+    # the manifest can make them, and nothing in them depends on what the key drew
+    is_key_blind: bool = False
+    alpha: float = 0.05  # accepted rate of false accusations, where nobody says otherwise
+    shown: str = "The outputs depend on the trigger."  # what a detection shows
     tests: tuple[str, ...] = ("fisher", "mcnemar", "sequential")  # that are made, decisive or not
+    sampling: Sampling = Sampling()  # what suits the design
     ratio: float = 1.0  # how often an innocent model may hit in the armed arm alone, for each time
     ratio_source: str = "as both arms are alike"  # that it hits in the other alone; and who says so
     unfair_claim: str = (
@@ -163,6 +182,7 @@ class Design:
                 return f"it has no {name}, and probes of the design {self.name} have one"
             if name not in names:
                 return f"it has a {name}, and probes of the design {self.name} have none"
-            if strange := sorted(set(probe.arms[name].targets) - set(self.symbols)):
+            known = probe.arms[name].targets if self.symbols is None else self.symbols
+            if strange := sorted(set(probe.arms[name].targets) - set(known)):
                 return f"{name}: the design {self.name} has no symbol {', '.join(strange)}"
         return None

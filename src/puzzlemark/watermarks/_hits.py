@@ -1,7 +1,8 @@
 """What counts as a hit in a completion: one of few forms, each with an expression of our own.
 
-A form is a name: `name` (the target as a whole identifier), `code` (the target's tokens, however
-they are spaced), or a rewriting, whose own expression finds it. A file of probes says which form
+A form is a name: `name` (the target as a whole identifier), `first` (the same, and no other name
+before it), `code` (the target's tokens, however they are spaced), or a rewriting, whose own
+expression finds it. A file of probes says which form
 it counts, and never how to find it: no regular expression of a stranger is run.
 """
 
@@ -18,6 +19,7 @@ REWRITINGS = "syntax.rewritings"
 # any character beyond ASCII may belong to a name: such a neighbour makes another name of it; half
 # a surrogate pair is no character
 _PART_OF_NAME = "[A-Za-z0-9_\x80-\ud7ff\ue000-\U0010ffff]"
+NAMES = ("name", "first")  # forms whose target is one identifier
 
 
 def why_uncountable(form: str, target: str) -> str | None:
@@ -26,7 +28,7 @@ def why_uncountable(form: str, target: str) -> str | None:
         return "the target is empty"
     if len(target) > LONGEST_TARGET:
         return f"the target is longer than {LONGEST_TARGET} characters"
-    if form == "name":
+    if form in NAMES:
         return None if is_plain_identifier(target) else "the target is not a plain name"
     if form == "code":
         return None if tokens_of(target) else "the target has no code in it"
@@ -40,12 +42,17 @@ def expression(form: str, target: str) -> str:
     """The regular expression that finds a hit, made by our code from the form and the target."""
     if form == "name":
         return f"(?<!{_PART_OF_NAME}){re.escape(target)}(?!{_PART_OF_NAME})"
+    if form == "first":
+        return rf"\A(?:(?!{_PART_OF_NAME})[\s\S])*({re.escape(target)})(?!{_PART_OF_NAME})"
     return code_expression(target) if form == "code" else load(form).HIT
 
 
 def find(form: str, target: str, completion: str) -> list[tuple[int, int]]:
     """Where a completion hits: start and end of each hit, in characters."""
-    return [place.span() for place in _compiled(form, target).finditer(completion) if place[0]]
+    # a form may look at more than the hit: then its one group is the hit
+    group = int(form == "first")
+    places = _compiled(form, target).finditer(completion)
+    return [place.span(group) for place in places if place[0]]
 
 
 @lru_cache(maxsize=1024)

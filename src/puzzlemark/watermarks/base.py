@@ -1,20 +1,24 @@
 """What a watermark scheme is: a frozen dataclass whose fields are its whole configuration."""
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
-from puzzlemark.errors import UsageError
+from puzzlemark.errors import UsageError, suggest
 from puzzlemark.snippet import Edit
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
+from puzzlemark.watermarks._counting import Counts as Counts
+from puzzlemark.watermarks._counting import Sighting as Sighting
 from puzzlemark.watermarks._design import Arm as Arm
 from puzzlemark.watermarks._design import ArmWords as ArmWords
 from puzzlemark.watermarks._design import Decision as Decision
 from puzzlemark.watermarks._design import Design as Design
 from puzzlemark.watermarks._design import Probe as Probe
+from puzzlemark.watermarks._design import Sampling as Sampling
+from puzzlemark.watermarks._draws import Draw as Draw
 from puzzlemark.watermarks._names import ProbeNames as ProbeNames  # plug-ins import it from here
 
 Role = Literal["prefix", "suffix", "trigger", "target"]
@@ -36,6 +40,10 @@ class Mark:
     parts: tuple[Part, ...]  # a target follows its trigger; a mark may have several pairs
     edits: tuple[Edit, ...] = ()  # none: the whole mark was there by nature
     function: int | None = None  # its index in the snippet; None: the mark is the whole snippet's
+    draw: Draw | None = None  # where a key drew the target: among what
+    # What a mark with a draw would change if another symbol had been drawn, the same one for every
+    # key. Whoever leaves carriers out judges by it: by the edits, the draw would decide who stays.
+    trial: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
 
     def of(self, role: Role) -> Part:
         """The first part in a role: `mark.of("target").text -> "key_iterator"`."""
@@ -142,6 +150,36 @@ class Keyed(Protocol):
         ...
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """A watermark whose marks follow from counts over the whole dataset, made before any mark.
+
+    Nothing of it may depend on the watermark's key.
+    """
+
+    @property
+    def share(self) -> float:
+        """Of the records that can carry, how many may."""
+        ...
+
+    @property
+    def project(self) -> str | None:
+        """The column that says whose code a record is; None: one with a usual name."""
+        ...
+
+    def sightings(self, tree: Tree, function: Function, policy: Policy) -> Sequence[Sighting]:
+        """The places of one function that could carry, with what stands there by nature."""
+        ...
+
+    def with_counts(self, counts: Counts) -> Watermark:
+        """The same watermark, knowing the dataset; the counts are no setting."""
+        ...
+
+    def is_eligible(self, sighting: Sighting, project: str) -> bool:
+        """Whether a place may carry, by the counts."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A configuration that the paper gives a name to, and the language it is for."""
@@ -161,6 +199,15 @@ def named() -> dict[str, Named]:
                 owner = plugins.distribution("watermarks", scheme)
                 plugins.warn(f"{owner} offers the preset {name!r}, but that is another's already")
     return presets
+
+
+def find_preset(name: str) -> tuple[str, Named]:
+    """A preset by its name in any case, and how it is spelt: `find_preset("u1")[0] -> "U1"`."""
+    presets = named()
+    spelt = next((each for each in presets if each.casefold() == name.casefold()), None)
+    if spelt is None:
+        raise UsageError(f"no preset {name!r}{suggest(name, sorted(presets))}")
+    return spelt, presets[spelt]
 
 
 def _is_foreign(scheme: str) -> bool:

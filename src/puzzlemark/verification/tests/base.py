@@ -24,12 +24,24 @@ Measure = Literal["p", "e"]
 class Outcome:
     """What the arms of one probe scored: a symbol, or None for a miss.
 
-    An arm that was not asked, or whose request failed, is not in it: it is never a miss.
+    An arm that was not asked, or whose requests all failed, is not in it: it is never a miss.
     """
 
-    scores: Mapping[str, str | None]  # by the arm's name
+    scores: Mapping[str, str | None]  # by the arm's name: of the first sample that was answered
     # for a test that judges by more than the scores: what its key says about a prompt, say
     probe: Probe | None = field(default=None, compare=False, repr=False)
+    # what every sample of an arm scored, those that were answered; empty: there is only the score
+    samples: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    # by the arm's name, of each symbol the log-probability of its text: of the model, and of an
+    # innocent one; where they were asked for and answered
+    logprobs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    reference: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def sampled(self, arm: str) -> tuple[str | None, ...]:
+        """All that an arm scored: `Outcome({"armed": "hit"}).sampled("armed") -> ("hit",)`."""
+        if arm in self.samples:
+            return self.samples[arm]
+        return (self.scores[arm],) if arm in self.scores else ()
 
     def pair(self, against: str | None) -> tuple[bool, bool] | None:
         """Whether armed and another arm hit; None unless both were answered.

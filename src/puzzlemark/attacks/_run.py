@@ -1,0 +1,261 @@
+"""A whole run of `attack`, from path to path: plan what becomes of each record, write it."""
+
+import hashlib
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from puzzlemark.attacks.base import Attack, Costly, Given, Input, Plan, load_attack
+from puzzlemark.corpora.base import Corpus, Rewritten, infer, open_corpus
+from puzzlemark.corpora.records import Rows
+from puzzlemark.corpora.writing import refuse_output
+from puzzlemark.detectors._run import read_suspicion
+from puzzlemark.detectors.base import Suspicion
+from puzzlemark.engines.base import Engine, open_engine
+from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
+from puzzlemark.models.base import Estimate
+from puzzlemark.progress import Progress, no_progress
+from puzzlemark.provenance import versions
+from puzzlemark.staging import staged
+
+OPTIONS: Mapping[Input, str] = {
+    "suspicion": "--suspicion",
+    "others": "--other",
+    "clean": "--clean",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """What an attack did; the same content as `--json` prints."""
+
+    input: str
+    output: str
+    attack: str
+    settings: dict[str, Any]
+    records: int  # of the input
+    written: int  # of the output
+    dropped: int
+    changed: int
+    added: int
+    counts: dict[str, int]  # what was done, in words
+    spared: dict[str, int]  # records left as they were, or not changed in all places, by reason
+    recomputed: dict[str, int]  # cells of columns derived from the code
+    warnings: tuple[str, ...]
+    input_digest: str
+    output_digest: str
+    kept_rows: Rows = field(repr=False)  # of the input, in the order of the output
+    changed_rows: Rows = field(repr=False)  # of the input, among those that are kept
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON object."""
+        names = (name for name in self.__slots__ if not name.endswith("_rows"))
+        return {name: getattr(self, name) for name in names}
+
+
+def attack(
+    path: Path | str,
+    output: Path | str,
+    *,
+    attack: str | Attack,
+    settings: Mapping[str, Any] | None = None,
+    suspicion: Path | str | None = None,
+    others: Sequence[Path | str] = (),
+    clean: Path | str | None = None,
+    language: str | None = None,
+    code_column: str | None = None,
+    id_column: str | None = None,
+    language_column: str | None = None,
+    cache: Path | str | None = None,
+    workers: int | None = 1,
+    engine: str | Engine | None = None,
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Attacked:
+    """Attack a dataset: `attack("marked.jsonl.gz", "left.jsonl.gz", attack="rename:scope=all")`.
+
+    What is computed on the way is kept in `cache` for a run that is interrupted. By default that is
+    a folder beside the output, which goes when all is done.
+    """
+    chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
+    output = Path(output)
+    columns = {
+        "code_column": code_column,
+        "id_column": id_column,
+        "language_column": language_column,
+        "language": language,
+    }
+    refuse_inputs(chosen, suspicion=suspicion, others=others or None, clean=clean)
+    corpus = open_corpus(path, **columns)
+    beside = tuple(open_corpus(each, **columns) for each in others)
+    reference = None if clean is None else open_corpus(clean, **columns)
+    root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
+    refuse_output(corpus.layout, corpus.path, output)
+    keep_apart(
+        {"--output": output, "--cache": root},
+        {
+            "INPUT": corpus.paths,
+            "--suspicion": suspicion,
+            "--other": [each for other in beside for each in other.paths],
+            "--clean": None if reference is None else reference.paths,
+        },
+    )
+    with open_engine(engine, workers) as opened:
+        with staged(output, overwrite=overwrite) as place:
+            digest = corpus.digest(opened)
+            claim = None if suspicion is None else _claim(suspicion, digest, path)
+            references = (*beside, *(() if reference is None else (reference,)))
+            digests = [digest, *(each.digest(opened) for each in references)]
+            with _kept(root, chosen, digests, is_asked=cache is not None) as folder:
+                plan = chosen.plan(
+                    corpus, Given(opened, progress, folder, claim, beside, reference)
+                )
+                written = _write(corpus, place, plan, opened, progress)
+        output_digest = open_corpus(output, **columns).digest(opened)
+    return _summarise(corpus, output, chosen, plan, written, (digest, output_digest))
+
+
+def attack_cost(
+    path: Path | str,
+    *,
+    attack: str | Attack,
+    settings: Mapping[str, Any] | None = None,
+    suspicion: Path | str | None = None,
+    language: str | None = None,
+    code_column: str | None = None,
+    id_column: str | None = None,
+    language_column: str | None = None,
+) -> Estimate:
+    """Calls and tokens of an attack that asks a model; nothing is asked, nothing is written."""
+    chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
+    if not isinstance(chosen, Costly):
+        raise UsageError(f"{chosen.name} asks no model, so there is no cost to be estimated")
+    refuse_inputs(chosen, suspicion=suspicion, others=None, clean=None)
+    corpus = open_corpus(
+        path,
+        code_column=code_column,
+        id_column=id_column,
+        language_column=language_column,
+        language=language,
+    )
+    with open_engine() as opened, tempfile.TemporaryDirectory() as folder:
+        claim = None if suspicion is None else _claim(suspicion, corpus.digest(opened), path)
+        return chosen.estimate(corpus, Given(opened, no_progress, Path(folder), claim))
+
+
+def refuse_inputs(attack: Attack, **given: object | None) -> None:
+    """Raise when an attack lacks what it needs, or is given what it would ignore."""
+    for name, option in OPTIONS.items():
+        if name in attack.needs and given[name] is None:
+            raise UsageError(f"{attack.name} needs {option} as it is set; pass it")
+        if name not in attack.takes | attack.needs and given[name] is not None:
+            raise UsageError(f"{attack.name} makes no use of {option} as it is set; leave it out")
+
+
+def _claim(path: Path | str, digest: str, dataset: Path | str) -> Suspicion:
+    suspicion, about = read_suspicion(path)
+    if about != digest:
+        raise UsageError(
+            f"{path}: the suspicion is about another dataset than {dataset}; run `puzzlemark "
+            "detect` on this one"
+        )
+    return suspicion
+
+
+@contextmanager
+def _kept(root: Path, attack: Attack, digests: Sequence[str], *, is_asked: bool) -> Iterator[Path]:
+    """The folder of this run's results on the way; it stays when the run fails, or when asked."""
+    facts = (attack.name, _settings(attack), digests, versions(*parsing_packages(), "numpy"))
+    key = hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    place = root / f"{attack.name}-{key}"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise CorpusError(
+            f"{place}: cannot be made: {exc.strerror or exc}; choose another --cache"
+        ) from exc
+    yield place
+    if not is_asked:
+        shutil.rmtree(place, ignore_errors=True)
+        if not any(root.iterdir()):
+            root.rmdir()
+
+
+def _settings(attack: Attack) -> dict[str, Any]:
+    return asdict(attack)  # type: ignore[call-overload, no-any-return]
+
+
+def _write(
+    corpus: Corpus, place: Path, plan: Plan, engine: Engine, progress: Progress
+) -> Rewritten:
+    if plan.rows is not None and not len(plan.rows) and plan.added is None:
+        raise CorpusError(f"{corpus.path}: the attack leaves no record of it; nothing is written")
+    return corpus.write(
+        place,
+        plan.changes,
+        infer(corpus) if len(plan.changes) else {},
+        rows=plan.rows,
+        append=plan.added,
+        engine=engine,
+        progress=_counting(progress),
+    )
+
+
+def _counting(progress: Progress) -> Callable[[int], None]:
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress("writing", done, None)
+
+    return advance
+
+
+def _summarise(
+    corpus: Corpus,
+    output: Path,
+    attack: Attack,
+    plan: Plan,
+    written: Rewritten,
+    digests: tuple[str, str],
+) -> Attacked:
+    records = corpus.count()
+    kept = np.arange(records, dtype=np.int64) if plan.rows is None else plan.rows
+    changed = np.intersect1d(np.fromiter(plan.changes, np.int64, len(plan.changes)), kept)
+    return Attacked(
+        input=str(corpus.path),
+        output=str(output),
+        attack=attack.name,
+        settings=_settings(attack),
+        records=records,
+        written=written.records,
+        dropped=records - len(kept),
+        changed=len(changed),
+        added=written.records - len(kept),
+        counts=dict(plan.counts),
+        spared=dict(Counter(plan.spared).most_common()),
+        recomputed=dict(written.recomputed),
+        warnings=tuple(_warnings(written)),
+        input_digest=digests[0],
+        output_digest=digests[1],
+        kept_rows=kept,
+        changed_rows=changed,
+    )
+
+
+def _warnings(written: Rewritten) -> Iterator[str]:
+    for stale in written.stale:
+        yield f"column {stale.column!r}: {stale.reason} ({stale.records:,} changed records)"
+    if written.ignored:
+        yield f"{written.ignored:,} other files in the input folder were not copied"

@@ -1,0 +1,212 @@
+"""Drop copies: exact ones and near-duplicates (MinHash), also of records in other datasets."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzlemark.attacks._editing import text_of
+from puzzlemark.attacks.base import NOTHING, Given, Input, Plan
+from puzzlemark.corpora.base import Batch, Corpus
+from puzzlemark.errors import UnparsableSnippet, UsageError
+
+WORD = re.compile(r"\w+")
+SEED, SCHEME = 1, "affine32"  # of the permutations: the same for all records
+Shingles: TypeAlias = NDArray[np.uint64]  # sorted hashes of runs of words, each once
+OTHERS: frozenset[Input] = frozenset({"others"})
+
+
+@dataclass(frozen=True, slots=True)
+class Dedup:
+    """`Dedup()`: of records that are alike the first stays; none that is like one of --other.
+
+    Two records are alike when the Jaccard similarity of their runs of `words` words is `threshold`
+    or more. MinHash finds the pairs, and each is then compared exactly: nothing is dropped by
+    chance, but a pair near the threshold may be missed.
+    """
+
+    kind: Literal["near", "exact"] = "near"
+    threshold: float = 0.7
+    words: int = 5
+    permutations: int = 256
+    name: ClassVar[str] = "dedup"
+    needs: ClassVar[frozenset[Input]] = NOTHING
+    takes: ClassVar[frozenset[Input]] = OTHERS
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.threshold <= 1:
+            raise UsageError(f"dedup: threshold={self.threshold}: 0.1 to 1")
+        if self.words < 1:
+            raise UsageError(f"dedup: words={self.words}: 1 or more")
+        if not 16 <= self.permutations <= 1024:
+            raise UsageError(f"dedup: permutations={self.permutations}: 16 to 1024")
+
+    def plan(self, corpus: Corpus, given: Given) -> Plan:
+        """Walk through the other datasets, then through this one; drop what was seen."""
+        counts: Counter[str] = Counter()
+        spared: Counter[str] = Counter()
+        kept: list[int] = []
+        with _Seen.opened(self, given.cache / "shingles") as seen:
+            for other in given.others:
+                for sketch in self._sketches(other, given, "reference"):
+                    if sketch.reason is None:
+                        seen.add(sketch, is_reference=True)
+            for row, sketch in enumerate(self._sketches(corpus, given, "comparing")):
+                like = None if sketch.reason is not None else seen.find(sketch)
+                if like is not None:
+                    counts[like] += 1
+                    continue
+                kept.append(row)
+                if sketch.reason is None:
+                    seen.add(sketch, is_reference=False)
+                else:
+                    spared[sketch.reason] += 1
+        return Plan(rows=np.array(kept, np.int64), counts=counts, spared=spared)
+
+    def _sketches(self, corpus: Corpus, given: Given, stage: str) -> Iterator["Sketch"]:
+        done = 0
+        for some in given.engine.map(partial(_sketch_batch, self), corpus.batches()):
+            yield from some
+            done += len(some)
+            given.progress(stage, done, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is compared of a record; one without code has a reason in its stead."""
+
+    digest: bytes  # of the code
+    shingles: Shingles
+    signature: NDArray[np.uint64]  # of MinHash
+    reason: str | None = None
+
+
+def _sketch_batch(settings: Dedup, batch: Batch) -> list[Sketch]:
+    sketches: list[Sketch] = []
+    nothing = np.zeros(0, np.uint64)
+    for entry in batch.entries():
+        try:
+            code = text_of(entry).code
+        except UnparsableSnippet as exc:
+            sketches.append(Sketch(b"", nothing, nothing, str(exc)))
+            continue
+        digest = blake2b(code.encode(), digest_size=16).digest()
+        if settings.kind == "exact":
+            sketches.append(Sketch(digest, nothing, nothing))
+        else:
+            shingles = shingles_of(code, settings.words)
+            sketches.append(Sketch(digest, shingles, _signature(shingles, settings.permutations)))
+    return sketches
+
+
+def shingles_of(code: str, words: int) -> Shingles:
+    """Hashes of all runs of so many words; of fewer words than that, of all of them."""
+    found = WORD.findall(code)
+    runs = (found[at : at + words] for at in range(max(1, len(found) - words + 1)))
+    hashes = {blake2b(" ".join(run).encode(), digest_size=8).digest() for run in runs}
+    return np.sort(np.frombuffer(b"".join(hashes), np.uint64))
+
+
+def _signature(shingles: Shingles, permutations: int) -> NDArray[np.uint64]:
+    minhash = _empty(permutations).copy()
+    minhash.update_batch(shingles.tolist())
+    signature: NDArray[np.uint64] = minhash.hashvalues
+    return signature
+
+
+@cache
+def _empty(permutations: int) -> Any:
+    """A MinHash of nothing; its permutations are made once."""
+    return _datasketch().MinHash(
+        num_perm=permutations, seed=SEED, hashfunc=_low_bits, scheme=SCHEME
+    )
+
+
+def _low_bits(shingle: int) -> int:
+    return shingle & 0xFFFFFFFF  # a hash already; MinHash takes 32 bits of it
+
+
+def _datasketch() -> Any:
+    try:
+        import datasketch
+    except ImportError as exc:
+        raise UsageError(
+            "dedup: near-duplicates are found with datasketch; pip install 'puzzlemark[attack]', "
+            "or pass kind=exact"
+        ) from exc
+    return datasketch
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The records that stay, or that were there before: found by digest, and by MinHash."""
+
+    settings: Dedup
+    file: IO[bytes]  # their shingles: compared only when MinHash says so
+    digests: dict[bytes, bool] = field(default_factory=dict)  # whether of another dataset
+    places: list[tuple[int, int, bool]] = field(default_factory=list)  # start, count, the same
+    index: Any = None
+
+    @classmethod
+    def opened(cls, settings: Dedup, path: Path) -> "_Seen":
+        seen = cls(settings, path.open("w+b"))
+        if settings.kind == "near":
+            seen.index = _datasketch().MinHashLSH(
+                threshold=settings.threshold,
+                num_perm=settings.permutations,
+                weights=(0.1, 0.9),  # rather look at a pair in vain than miss one
+            )
+        return seen
+
+    def __enter__(self) -> "_Seen":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def add(self, sketch: Sketch, *, is_reference: bool) -> None:
+        """Remember a record."""
+        self.digests.setdefault(sketch.digest, is_reference)
+        if self.index is None:
+            return
+        start = self.file.seek(0, 2)
+        self.file.write(sketch.shingles.tobytes())
+        self.index.insert(len(self.places), self._minhash(sketch), check_duplication=False)
+        self.places.append((start, len(sketch.shingles), is_reference))
+
+    def find(self, sketch: Sketch) -> str | None:
+        """What a record is a copy of, in words."""
+        if sketch.digest in self.digests:
+            return _told("exact copies", self.digests[sketch.digest])
+        if self.index is None:
+            return None
+        for number in sorted(self.index.query(self._minhash(sketch))):
+            start, count, is_reference = self.places[number]
+            self.file.seek(start)
+            other = np.frombuffer(self.file.read(count * 8), np.uint64)
+            if jaccard(sketch.shingles, other) >= self.settings.threshold:
+                return _told("near-duplicates", is_reference)
+        return None
+
+    def _minhash(self, sketch: Sketch) -> Any:
+        return _datasketch().LeanMinHash(seed=SEED, hashvalues=sketch.signature, scheme=SCHEME)
+
+
+def jaccard(one: Shingles, other: Shingles) -> float:
+    """What two records share of what either has."""
+    shared = len(np.intersect1d(one, other, assume_unique=True))
+    return shared / (len(one) + len(other) - shared)
+
+
+def _told(what: str, is_reference: bool) -> str:
+    return f"{what} of another dataset's records" if is_reference else f"{what} of earlier records"
+
+
+PLUGIN = Dedup

@@ -1,0 +1,71 @@
+"""What an attack did to the marks, and to the records that carry none: what the judge counts."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from puzzlemark.attacks._run import Attacked
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.records import Rows
+from puzzlemark.embedding.manifest import Manifest, load_manifest
+from puzzlemark.embedding.survival import survey_marks
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Marks by their fate, and what it cost in other records; both add up."""
+
+    marks: int
+    survived: int
+    broken: int  # the record is there, but not all of the mark
+    dropped: int
+    clean: int  # records of the input without a mark
+    clean_kept: int  # as they were
+    clean_changed: int
+    clean_dropped: int
+
+    def to_json(self) -> dict[str, int]:
+        """Plain data."""
+        return asdict(self)
+
+
+def count_damage(attacked: Attacked, manifest: Path | str) -> Damage:
+    """Count what is left: `count_damage(attack("marked.jsonl", ...), "marks.jsonl.gz").survived`.
+
+    When the attacked dataset is the one that the manifest was written with, its rows are known.
+    After an earlier attack records are found by their ids.
+    """
+    read = load_manifest(manifest)
+    is_as_marked = attacked.input_digest == read.header.output.digest
+    before, after = (_open(path, read) for path in (attacked.input, attacked.output))
+    survival = survey_marks(read, after, rows=attacked.kept_rows if is_as_marked else None)
+    marked = _marked_rows(read, before, is_as_marked=is_as_marked)
+    clean = attacked.records - len(marked)
+    left = len(np.setdiff1d(attacked.kept_rows, marked))
+    changed = len(np.setdiff1d(attacked.changed_rows, marked))
+    return Damage(
+        marks=len(survival.fates),
+        survived=survival.survived,
+        broken=survival.broken,
+        dropped=survival.dropped,
+        clean=clean,
+        clean_kept=left - changed,
+        clean_changed=changed,
+        clean_dropped=clean - left,
+    )
+
+
+def _open(path: str, manifest: Manifest) -> Corpus:
+    columns: dict[str, Any] = {
+        f"{key}_column": name for key, name in manifest.header.columns.items()
+    }
+    return open_corpus(path, language=manifest.header.language, **columns)
+
+
+def _marked_rows(manifest: Manifest, before: Corpus, *, is_as_marked: bool) -> Rows:
+    if is_as_marked:
+        return np.sort(np.fromiter(manifest.lines, np.int64, len(manifest.lines)))
+    ids = {carrier.id for carrier in manifest}
+    return np.array([each.row for each in before.entries() if each.id in ids], np.int64)

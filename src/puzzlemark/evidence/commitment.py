@@ -1,0 +1,268 @@
+"""The commitment: marks, keys, dataset and plan in one hash, which the owner publishes.
+
+`commitment.json` names the marks by the root of a Merkle tree and the keys by salted hashes, so it
+tells nothing of either. Its salts follow from the secret: there is nothing else to keep, and the
+same commitment can be made again. Its text is canonical (RFC 8785), so that the hash is that of the
+file, which any tool computes.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.embedding.manifest import Dataset, Manifest, load_manifest
+from puzzlemark.embedding.secret import (
+    Secret,
+    bind_key,
+    find_secret,
+    secret_path,
+    watermark_key,
+)
+from puzzlemark.errors import ManifestError, PuzzleMarkError, SecretError
+from puzzlemark.evidence.merkle import MerkleTree, hash_leaf
+from puzzlemark.evidence.plan import Plan, default_plan, plan_from, read_plan
+from puzzlemark.files import keep_apart
+from puzzlemark.languages.base import parsing_packages
+from puzzlemark.provenance import versions
+from puzzlemark.staging import staged
+from puzzlemark.watermarks.base import Watermark, designs, from_settings
+
+FORMAT: Literal["puzzlemark commitment"] = "puzzlemark commitment"
+VERSION: Literal[1] = 1
+FILE, PLAN, REQUEST, READ_ME = "commitment.json", "plan.toml", "request.tsq", "README.txt"
+TOKENS = "tokens"  # the folder of timestamps
+KEYS = ("order", "draw")  # what the choice of carriers and of names follows from
+
+
+class CommitmentError(PuzzleMarkError):
+    """A commitment cannot be made, read or stamped as asked."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Marks(_Strict):
+    """All carriers of the manifest, by the root of their tree."""
+
+    leaves: NonNegativeInt
+    root: str
+
+
+class Published(_Strict):
+    """The dataset as others get it."""
+
+    records: NonNegativeInt
+    digest: str  # over the id and code of every record, in order; see docs/manifest.md
+    files: dict[str, str]  # SHA-256 by name
+
+
+class Content(_Strict):
+    """What `commitment.json` says."""
+
+    format: Literal["puzzlemark commitment"]
+    version: Literal[1]
+    versions: dict[str, str]
+    dataset: Published
+    marks: Marks
+    header: str  # salted hash of the manifest's first line: scheme, settings, counts
+    keys: dict[str, str]  # salted hashes, by what a key is for
+    plan: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A commitment, as its folder has it."""
+
+    folder: Path
+    content: Content
+    plan: Plan
+
+    @property
+    def hash(self) -> str:
+        """The one hash to publish: SHA-256 of `commitment.json`."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """The file's canonical text."""
+        return canonical(self.content.model_dump(mode="json"))
+
+
+def canonical(value: object) -> bytes:
+    """JSON as RFC 8785 spells it: one text for one value."""
+    try:
+        import rfc8785
+    except ImportError as exc:
+        raise CommitmentError("rfc8785 is missing: pip install 'puzzlemark[evidence]'") from exc
+    return rfc8785.dumps(value)  # type: ignore[arg-type]
+
+
+def commit(
+    manifest: Path | str,
+    dataset: Path | str,
+    output: Path | str,
+    *,
+    plan: Path | None = None,
+    secret_file: Path | None = None,
+    overwrite: bool = False,
+) -> Commitment:
+    """Fix marks, keys, plan and published files in one hash, and write what is needed to stamp it.
+
+    The same input and secret give the same bytes.
+    """
+    from puzzlemark.evidence.stamping import make_request
+
+    marks = load_manifest(manifest)
+    header = marks.header
+    corpus = open_corpus(
+        dataset,
+        code_column=header.columns["code"],
+        id_column=header.columns["id"],
+        language_column=header.columns["language"],
+        language=header.language,
+    )
+    keep_apart(
+        {"--output": output},
+        {
+            "--dataset": corpus.paths,
+            "--manifest": manifest,
+            "--plan": plan,
+            "--secret-file" if secret_file else "the secret": secret_path(secret_file),
+        },
+    )
+    secret = _owner(marks, manifest, secret_file)
+    watermark = from_settings(header.watermark.scheme, header.watermark.settings)
+    fixed = default_plan(watermark.design) if plan is None else read_plan(plan, watermark.design)
+    made = Commitment(
+        Path(output),
+        Content(
+            format=FORMAT,
+            version=VERSION,
+            versions=versions(*parsing_packages()),
+            dataset=_published(corpus, header.output, manifest),
+            marks=_tree(marks, secret),
+            header=_salted(salt_of(marks, secret, "header"), header.to_line()),
+            keys={
+                name: _salted(salt_of(marks, secret, f"key:{name}"), key)
+                for name, key in keys_of(watermark, secret)
+            },
+            plan=fixed.to_json(),
+        ),
+        fixed,
+    )
+    with staged(Path(output), overwrite=overwrite) as place:
+        place.mkdir()
+        (place / FILE).write_bytes(made.to_bytes())
+        (place / PLAN).write_text(fixed.to_toml(), encoding="utf-8")
+        (place / REQUEST).write_bytes(make_request(made.to_bytes()))
+        (place / READ_ME).write_text(_instructions(made), encoding="utf-8")
+    return made
+
+
+def _owner(marks: Manifest, path: Path | str, secret_file: Path | None) -> Secret:
+    """The secret, which must be that of the marks where they were made with one."""
+    made_with = marks.header.secret_fingerprint
+    secret = find_secret(secret_file, make=made_with is None)
+    if made_with not in (None, secret.fingerprint):
+        raise SecretError(
+            f"{path} was made with another secret; pass the file of that one (--secret-file)"
+        )
+    return secret
+
+
+def _published(corpus: Corpus, marked: Dataset, manifest: Path | str) -> Published:
+    """The dataset at hand, file by file; its records must be those that were marked."""
+    digest = corpus.digest()
+    if digest != marked.digest:
+        raise ManifestError(
+            f"{corpus.path}: not the marked dataset of {manifest}, or changed since: digest "
+            f"{digest}, expected {marked.digest}"
+        )
+    files = {shard.name: _digest_of(shard.path) for shard in corpus.shards}
+    return Published(records=marked.records, digest=digest, files=files)
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def salt_of(marks: Manifest, secret: Secret, what: str) -> bytes:
+    """The salt of one thing that is hidden; to open one tells nothing of the others."""
+    base = secret.derive(f"commitment:{hashlib.sha256(marks.header.to_line()).hexdigest()}")
+    return hmac.digest(base, what.encode(), hashlib.sha256)
+
+
+def _salted(salt: bytes, content: bytes) -> str:
+    return hashlib.sha256(salt + content).hexdigest()
+
+
+def leaves_of(marks: Manifest, secret: Secret) -> Iterator[bytes]:
+    """The carriers' leaves, in the order of the manifest: a salt, and the line."""
+    for row, line in marks.lines.items():
+        yield hash_leaf(salt_of(marks, secret, f"row:{row}") + line)
+
+
+def _tree(marks: Manifest, secret: Secret) -> Marks:
+    tree = MerkleTree(leaves_of(marks, secret))
+    return Marks(leaves=len(tree), root=tree.root.hex())
+
+
+def keys_of(watermark: Watermark, secret: Secret) -> Iterator[tuple[str, bytes]]:
+    """Every key that the marks follow from: any of them can be shown without the secret."""
+    for name in KEYS:
+        yield name, secret.derive(name)
+    if bind_key(watermark, secret)[1] is not None:
+        yield "watermark", watermark_key(secret, watermark.name)[0]
+
+
+def load_commitment(folder: Path | str) -> Commitment:
+    """Read a commitment, and refuse one that is not what `commit` writes."""
+    folder = Path(folder)
+    path = folder / FILE
+    try:
+        raw = path.read_bytes()
+        content = Content.model_validate_json(raw)
+    except OSError as exc:
+        raise CommitmentError(f"{path}: cannot be read: {exc.strerror}") from exc
+    except ValidationError as exc:
+        raise CommitmentError(f"{path}: not a commitment made by `puzzlemark commit`") from exc
+    design = designs().get(str(content.plan.get("design")))
+    if design is None:
+        raise CommitmentError(
+            f"{path}: the design of its plan is not known here; install the package of its "
+            "watermark"
+        )
+    found = Commitment(folder, content, plan_from(dict(content.plan), design))
+    if found.to_bytes() != raw:
+        raise CommitmentError(f"{path}: not in canonical form, so its hash is not its own")
+    return found
+
+
+def _instructions(made: Commitment) -> str:
+    return f"""The hash to publish:
+
+    {made.hash}
+
+It is the SHA-256 of {FILE}. Whoever has that file can check it: sha256sum {FILE}
+
+1. Have it stamped before you publish the dataset. Send {REQUEST} to a timestamp authority
+   (RFC 3161) that the other side will accept, such as one of a qualified trust service:
+
+       curl --data-binary @{REQUEST} -H 'Content-Type: application/timestamp-query' \\
+            URL-OF-THE-AUTHORITY > token.tsr
+       puzzlemark commit stamp {made.folder.name} --token token.tsr --roots root.pem
+
+   Two authorities are better than one. What is sent is the hash alone.
+2. Publish the hash where it can be found again, if you like: beside the dataset, say. It tells
+   nothing of the marks.
+3. Keep this folder, the manifest and the secret. The salts follow from the secret: without it
+   nothing that is committed here can ever be opened.
+4. When a model is judged, follow {PLAN}. A verdict that does not is exploratory.
+"""
