@@ -1,8 +1,8 @@
 // What other programs say of the scopes of JavaScript and TypeScript.
 //
 // Reads a JSON array of [code, language] pairs from standard input, and writes one of the same length:
-// for each snippet null where it does not parse, else {groups, others}: the places (bytes) of each
-// variable, ascending, and those of the names of functions, classes and imports.
+// for each snippet null where it does not parse, else {groups, twice}: the places (bytes) of each
+// variable, ascending, and whether a name is declared twice where it may not be.
 // The argument says whom to ask: `eslint` (eslint-scope, with espree), or `rename` (TypeScript's
 // language service: what its own rename of each declared name would change).
 "use strict";
@@ -54,16 +54,16 @@ function askEslint(code) {
   const [tree, offset, sourceType] = parsed;
   const at = byteOffsets(code);
   const manager = analyze(tree, { ecmaVersion: 2022, sourceType, jsx: true });
-  const answer = { groups: [], others: [], twice: false };
+  const groups = [];
   for (const scope of manager.scopes) {
     for (const variable of scope.variables) {
       const places = [...variable.identifiers, ...variable.references.map((each) => each.identifier)];
       const starts = unique(places.map((each) => at[each.range[0] - offset]));
       const isVariable = variable.defs.every((each) => VARIABLES.has(each.type));
-      if (starts.length) (isVariable ? answer.groups : answer.others).push(starts);
+      if (starts.length && isVariable) groups.push(starts);
     }
   }
-  return answer;
+  return { groups, twice: false };
 }
 
 // One service for each snippet: with all files in one, every question would look at them all.
@@ -122,7 +122,7 @@ function askRename([code, language]) {
   };
   visit(source);
   const twice = source.bindDiagnostics.some((each) => TWICE.has(each.code));
-  return { groups, others: [], twice };
+  return { groups, twice };
 }
 
 function isDeclared(ts, node) {

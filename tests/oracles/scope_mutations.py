@@ -12,9 +12,12 @@ Row = TypeVar("Row")
 
 def faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
     """Every table with one fault, and what it is."""
+    opening = table.functions | table.scopes | table.signatures
     for kind, rows in table.binders.items():
         for place, row in enumerate(rows):
-            for fault, faulty in _faulty_binders(row):
+            if row.fixed is not None:  # a reason to refuse: tests/syntax/test_scope_tables.py
+                continue
+            for fault, faulty in _faulty_binders(row, kind in opening):
                 changed = (*rows[:place], *faulty, *rows[place + 1 :])
                 label = f"{kind} {place}: {fault}"
                 yield label, replace(table, binders={**table.binders, kind: changed})
@@ -43,10 +46,12 @@ def faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
         yield f"body {kind} dropped", replace(table, bodies=table.bodies - {kind})
 
 
-def _faulty_binders(row: Binder) -> Iterator[tuple[str, tuple[Binder, ...]]]:
+def _faulty_binders(row: Binder, opens: bool) -> Iterator[tuple[str, tuple[Binder, ...]]]:
     yield "dropped", ()
     for reach in REACHES:
-        if reach != row.reach:
+        # a parameter's block is its function; without a scope of its own a node has no outer one
+        same = (row.parameter and reach == "function") or (reach == "outer" and not opens)
+        if reach != row.reach and not same:
             yield f"reach {row.reach} -> {reach}", (replace(row, reach=reach),)
     for name in ("needs", "since"):
         if getattr(row, name) is not None:

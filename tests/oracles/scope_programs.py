@@ -47,7 +47,8 @@ class JavaScript(_Maker):
         return f"function top{self.parameters()} {self.body()}"
 
     def body(self) -> str:
-        return self.block()
+        first = self.declaration("var") + "\n" if self.chance(0.3) and self.depth < 7 else ""
+        return "{\n" + first + self.statements() + "\n}"
 
     def parameters(self) -> str:
         names = self.rng.sample(NAMES, self.rng.randint(0, 3))
@@ -98,10 +99,10 @@ class JavaScript(_Maker):
                 lambda: f"({{{self.name()}: {self.expression()}, [{self.name()}]: 1}})",
                 lambda: f"({{{self.name()}, {self.name()}() {{ return {self.name()}; }}}})",
                 lambda: f"({self.name()} => {self.expression()})",
-                lambda: f"({self.arrow_parameters()} => {self.block()})",
+                lambda: f"({self.arrow_parameters()} => {self.body()})",
                 lambda: f"(function {self.rng.choice(['', 'e', self.name()])}{self.parameters()} {self.body()})",
                 lambda: f"(function* {self.rng.choice(['', self.name()])}{self.parameters()} {self.body()})",
-                lambda: f"(class {self.rng.choice(['', 'E'])} {self.members()})",
+                lambda: f"(class {self.rng.choice(['', self.name()])} {self.members()})",
                 lambda: f"({self.name()} = {self.expression()})",
                 lambda: f"({self.name()} ? {self.name()} : {self.expression()})",
                 lambda: f"typeof {self.name()}",
@@ -119,7 +120,7 @@ class JavaScript(_Maker):
             f"static {self.name()} = {self.expression()};",
             f"#{self.name()} = {self.expression()};",
             f"[{self.name()}] = {self.expression()};",
-            f"static {self.block()}",
+            f"static {self.body()}",
             f"get {self.name()}() {{ return {self.expression()}; }}",
         ]
         return "{ " + "\n".join(self.rng.sample(made, self.rng.randint(1, 3))) + " }"
@@ -151,8 +152,9 @@ class JavaScript(_Maker):
                 f"default: {self.statements()} }}"
             ),
             lambda: f"function {self.rng.choice(['f', 'g', self.name()])}{self.parameters()} {self.body()}",
-            lambda: f"function* f{self.parameters()} {self.body()}",
-            lambda: f"class K extends {self.name()} {self.members()}",
+            lambda: f"function* {self.rng.choice(['g', self.name()])}{self.parameters()} {self.body()}",
+            lambda: f"class {self.rng.choice(['K', self.name()])} extends {self.name()} {self.members()}",
+            self.using,
             lambda: f"{self.name()}: for (;;) {{ {self.statements()} break; }}",
             lambda: f"({self.pattern(self.name())} = {self.expression()});",
             lambda: f"{self.name()} += {self.expression()};",
@@ -161,6 +163,11 @@ class JavaScript(_Maker):
     def declaration(self, word: str) -> str:
         more = f", {self.name()} = {self.expression()}" if self.chance(0.2) else ""
         return f"{word} {self.declared()} = {self.expression()}{more};"
+
+    def using(self) -> str:
+        return self.rng.choice(
+            [f"using {self.name()} = {self.name()};", f"for (using {self.name()} of {self.name()}) {self.block()}"]
+        )
 
     def declared(self) -> str:
         return self.target()
@@ -200,7 +207,7 @@ class TypeScript(JavaScript):
                 lambda: f"{{ {self.name()}: {self.type()}; {self.name()}?({self.name()}: any): void }}",
                 lambda: f"{{ ({self.name()}: {self.type()}): any; new ({self.name()}: any): any }}",
                 lambda: f"{{ [{self.name()}: string]: {self.type()} }}",
-                lambda: f"[{self.name()}: {self.type()}, q?: {self.type()}]",
+                lambda: f"[{self.name()}: {self.type()}, {self.name()}?: {self.type()}]",
                 lambda: f"{self.type()} | {self.type()}[]",
                 lambda: "({0}: any) => {0} is string".format(self.name()),
                 lambda: f"typeof {self.name()}",
@@ -239,17 +246,21 @@ class TypeScript(JavaScript):
             f"{self.name()}(this: any, {self.name()}: any): any {self.body()}",
             f"check({{p: d}}: any, a: any): a is string {self.body()}",
             f"[{self.name()}: string]: any;",
+            f"static {self.body()}",
         ]
         return "{ " + "\n".join(self.rng.sample(made, self.rng.randint(1, 3))) + " }"
 
     def statement_makers(self) -> list[Callable[[], str]]:
         return [
-            *super().statement_makers(),
-            lambda: f"enum E {{ p, q = {self.name()} }}",
+            *(each for each in super().statement_makers() if each != self.using),
+            lambda: f"enum {self.rng.choice(['E', self.name()])} {{ p, q = {self.name()} }}",
             lambda: f"interface I {{ {self.name()}({self.name()}: {self.type()}): void }}",
             lambda: f"type A<T> = {self.type()};",
-            lambda: f"abstract class Q {{ abstract {self.name()}({self.name()}: any): void; }}",
-            lambda: f"function o({self.name()}: any): any;",
+            lambda: (
+                f"abstract class {self.rng.choice(['Q', self.name()])} "
+                f"{{ abstract {self.name()}({self.name()}: any): void; }}"
+            ),
+            lambda: f"function {self.name()}({self.name()}: any): any;",
             lambda: "function q({0}: any): asserts {0} {1}".format(self.name(), self.body()),
         ]
 
@@ -352,6 +363,7 @@ class Go(_Maker):
                 f"case int:\nuse({self.name()})\n{self.statements()}\n"
                 f"default:\n{self.statements()}\n}}\nuse({self.name()})"
             ),
+            lambda: f"select {{\ncase {self.name()} = <-make(chan int):\nuse({self.name()})\n}}",
             lambda: (
                 f"select {{\ncase {self.pair()} := <-make(chan int, {self.name()}):\n"
                 f"{self.statements()}\ndefault:\n{self.statements()}\n}}"

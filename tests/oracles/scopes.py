@@ -57,7 +57,6 @@ class Answer:
 
     groups: tuple[Places, ...]
     known: Places | None = None  # None: all there are
-    others: tuple[Places, ...] = ()  # names of functions and the like
     twice: bool = False  # the compiler refuses it: a name is declared twice
 
     def group_of(self, start: int) -> Places | None:
@@ -78,7 +77,7 @@ def ask_node(whom: str, snippets: Sequence[tuple[str, str]]) -> list[Answer | No
     assert NODE is not None, "node is not installed"
     told = _run([NODE, str(HERE / "javascript.cjs"), whom], json.dumps(list(snippets)))
     return [
-        each and Answer(_sets(each["groups"]), others=_sets(each["others"]), twice=each["twice"])
+        each and Answer(_sets(each["groups"]), twice=each["twice"])
         for each in json.loads(told)
     ]
 
@@ -149,9 +148,9 @@ def different_bindings(tree: Tree, answer: Answer, table: Table | None = None) -
     free = {places[e] for e in inside if not e.is_silent and e.fixed is None and places[e]}
     kept = (e for e in inside if e.fixed is not None or e.name in reading.leaks)
     fixed = frozenset().union(*(e.starts for e in kept))
-    said, all_said = set(answer.groups), {*answer.groups, *answer.others}
+    said = set(answer.groups)
     return [
-        *(f"ours: {sorted(each)}" for each in free - all_said if not each & fixed),
+        *(f"ours: {sorted(each)}" for each in free - said if not each & fixed),
         *(f"theirs: {sorted(each)}" for each in said - {*places.values()} if not each & fixed),
     ]
 

@@ -121,7 +121,9 @@ func ask(code string) *answer {
 		}
 	}
 	for name, object := range info.Defs {
-		if name.Name != "_" && name != file.Name {
+		if name.Name == "_" {
+			found.Known = append(found.Known, place(name.Pos()))
+		} else if name != file.Name {
 			note(name, object)
 		}
 	}

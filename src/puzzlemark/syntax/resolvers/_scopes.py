@@ -339,7 +339,8 @@ class Reading:
             word = self.source[name.start_byte : name.end_byte]
             if word in self.table.blank:
                 continue
-            if binder.leaks and not (scope.is_function and above in self.table.bodies):
+            nested = not (scope.is_function and above in self.table.bodies)
+            if binder.leaks and nested and scope.unit is not None:
                 self.leaks[word] = LEAKS
             self._bind(name, word, node, binder, scope)
 

@@ -9,10 +9,9 @@ from puzzlemark.syntax.variables import Function
 
 # bound, so that nothing else is taken for them; they are no variables
 FUNCTION = Binder(("name",), "outer", silent=True, leaks=True)
-CLASS = Binder(("name",), "outer", silent=True)
+CLASS = Binder(("name",), "block", silent=True)
 # an expression's own name is seen inside it only, and by any other name there hidden
 INNER = Binder(("name",), "block", silent=True, yields=True)
-IMPORT = Binder((ALL,), "function", silent=True)
 SHORTHAND = frozenset(
     "shorthand_property_identifier shorthand_property_identifier_pattern".split()
 )
@@ -23,10 +22,10 @@ TABLE = Table(
     closures=frozenset("function_expression generator_function arrow_function".split()),
     functions=LANGUAGE.functions | {"class_static_block"},
     scopes=frozenset(
-        "statement_block for_statement for_in_statement switch_body catch_clause class "
-        "class_declaration".split()
+        "statement_block for_statement for_in_statement switch_body catch_clause "
+        "class".split()
     ),
-    bodies=frozenset({"program", "statement_block", "export_statement"}),
+    bodies=frozenset({"statement_block"}),
     names=SHORTHAND | {"identifier"},
     shorthand=SHORTHAND,
     binders={
@@ -48,12 +47,6 @@ TABLE = Table(
         "generator_function": (INNER,),
         "class_declaration": (CLASS,),
         "class": (INNER,),
-        "import_specifier": (
-            Binder(("name",), "function", silent=True),
-            Binder(("alias",), "function", silent=True),
-        ),
-        "namespace_import": (IMPORT,),
-        "import_clause": (IMPORT,),
     },
     patterns={
         "variable_declarator": ("name",),
@@ -89,7 +82,9 @@ TABLE = Table(
     named_values=frozenset("function_expression generator_function arrow_function class".split()),
     namers_reason="a function takes its name from it",
     plain=frozenset(
-        "program import_statement named_imports import_attribute import export_statement "
+        # imports and exports stand outside of functions: their names are nobody's variables
+        "program import_statement import_clause import_specifier named_imports "
+        "namespace_import import_attribute import export_statement "
         "export_clause export_specifier namespace_export decorator "
         "expression_statement if_statement else_clause while_statement do_statement "
         "switch_statement switch_case switch_default try_statement finally_clause "

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from puzzlemark.languages.typescript import PLUGIN as LANGUAGE
 from puzzlemark.syntax.resolvers._scopes import ALL, Binder, resolve_by
-from puzzlemark.syntax.resolvers.javascript import CLASS, IMPORT
+from puzzlemark.syntax.resolvers.javascript import CLASS, FUNCTION
 from puzzlemark.syntax.resolvers.javascript import TABLE as JAVASCRIPT
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function
@@ -25,8 +25,6 @@ MEMBER = "may be a member of an enum"
 
 TABLE = replace(
     JAVASCRIPT,
-    functions=JAVASCRIPT.functions | {"internal_module", "module"},
-    scopes=JAVASCRIPT.scopes | {"abstract_class_declaration", "enum_declaration"},
     signatures=frozenset(
         "function_type constructor_type call_signature construct_signature method_signature "
         "abstract_method_signature function_signature index_signature".split()
@@ -39,11 +37,7 @@ TABLE = replace(
         "index_signature": (Binder(("name",), "block"),),
         "abstract_class_declaration": (CLASS,),
         "enum_declaration": (CLASS,),
-        "function_signature": (CLASS,),
-        "internal_module": (CLASS,),
-        "module": (CLASS,),
-        "import_alias": (IMPORT,),
-        "import_require_clause": (IMPORT,),
+        "function_signature": (FUNCTION,),
     },
     harmless=(JAVASCRIPT.harmless - {"html_character_reference"}) | {"type_identifier"},
     not_names={"required_parameter": ("name",), "optional_parameter": ("name",)},
@@ -61,6 +55,7 @@ TABLE = replace(
     plain=frozenset(kind for kind in JAVASCRIPT.plain if not kind.startswith("jsx_"))
     - {"field_definition"}
     | frozenset(
+        "internal_module module import_alias import_require_clause "
         "public_field_definition accessibility_modifier override_modifier "
         "as_expression satisfies_expression non_null_expression type_assertion "
         "instantiation_expression ambient_declaration interface_declaration interface_body "
