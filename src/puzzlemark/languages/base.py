@@ -185,6 +185,17 @@ def find(name: str) -> Language | None:
     return next(found, None)
 
 
+def find_by_path(path: str) -> Language | None:
+    """The language of a source file by how its name ends: `find_by_path("a/b.go").name -> "go"`."""
+    _, dot, ending = path.strip().lower().rpartition(".")
+    return _find_by_ending(dot + ending)
+
+
+@cache
+def _find_by_ending(ending: str) -> Language | None:
+    return next((each for each in every_language() if ending in each.extensions), None)
+
+
 def every_language() -> Iterator[Language]:
     """All that are found, by name."""
     return (language for _, language in plugins.every("languages"))
