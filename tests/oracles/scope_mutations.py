@@ -4,14 +4,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar, get_args
 
-from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table
+from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table, known_types
 
+NOT_KINDS = frozenset({"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"})
 REACHES: tuple[Reach, ...] = get_args(Reach)
 Row = TypeVar("Row")
 
 
-def faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
-    """Every table with one fault, and what it is."""
+def faulty_tables(table: Table, beyond: Table | None = None) -> Iterator[tuple[str, Table]]:
+    """Every table with one fault, and what it is; or only in what another table has not."""
+    for fault, faulty in _faulty_tables(table):
+        if beyond is None or fault.split()[0] not in {*beyond.binders, *NOT_KINDS}:
+            yield fault, faulty
+        elif (words := fault.split())[0] in NOT_KINDS and words[1] not in known_types(beyond):
+            yield fault, faulty
+
+
+def _faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
     opening = table.functions | table.scopes | table.signatures
     for kind, rows in table.binders.items():
         for place, row in enumerate(rows):
@@ -41,7 +50,7 @@ def faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
     for kind in sorted(table.names):
         yield f"name {kind} dropped", replace(table, names=table.names - {kind})
     for kind in sorted(table.bound_types):
-        yield f"bound type {kind} dropped", replace(table, bound_types=table.bound_types - {kind})
+        yield f"bound {kind} dropped", replace(table, bound_types=table.bound_types - {kind})
     for kind in sorted(table.bodies):
         yield f"body {kind} dropped", replace(table, bodies=table.bodies - {kind})
 

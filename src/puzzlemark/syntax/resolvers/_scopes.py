@@ -361,7 +361,9 @@ class Reading:
             scope = scope.parent
         same = scope.names.setdefault(word, [])
         if binder.reuses and not same and scope.parent is not None:
-            same += (each for each in scope.parent.names.get(word, ()) if each.is_shared)
+            around = scope.parent
+            shared = (each for each in around.names.get(word, ()) if each.is_shared)
+            same += (each for each in shared if each.scope is around)
         if same and not same[-1].yields and (binder.reuses or binder.reach != "after"):
             binding = same[-1]  # the same variable, declared once more
             binding.fixed = binding.fixed or binder.fixed

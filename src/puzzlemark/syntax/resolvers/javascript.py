@@ -46,7 +46,7 @@ TABLE = Table(
         "function_expression": (INNER,),
         "generator_function": (INNER,),
         "class_declaration": (CLASS,),
-        "class": (INNER,),
+        "class": (CLASS,),
     },
     patterns={
         "variable_declarator": ("name",),
