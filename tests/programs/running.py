@@ -1,6 +1,8 @@
 """Runs many small programs at the cost of a few: what each prints, and how it ends."""
 
 import base64
+import json
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +10,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.oracles.scopes import GO, NODE, NODE_MODULES
 
 HERE = Path(__file__).parent
 # order of sets, encodings and time are the same in every run
@@ -134,3 +138,104 @@ def _run_classes(place: Path, names: Sequence[str]) -> dict[str, Ending]:
         )
         for name, code, output, error in lines
     }
+
+
+def run_node(programs: Sequence[tuple[str, str]]) -> list[Ending]:
+    """Run (code, language) pairs of JavaScript and TypeScript, all in one start of node."""
+    assert NODE is not None, "node is not installed"
+    ran = subprocess.run(
+        [NODE, str(HERE / "_each.cjs")],
+        input=json.dumps(list(programs)),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+        env={**os.environ, "NODE_PATH": str(NODE_MODULES)},
+    )
+    return [Ending(code, out.encode(), error) for code, out, error in json.loads(ran.stdout)]
+
+
+_GO_MAIN = """\
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+%s
+)
+
+func run(main func()) (code int, output string, problem string) {
+	out := os.Stdout
+	read, write, _ := os.Pipe()
+	os.Stdout = write
+	done := make(chan string)
+	go func() { text, _ := io.ReadAll(read); done <- string(text) }()
+	func() {
+		defer func() {
+			if problem_ := recover(); problem_ != nil {
+				code, problem = 1, fmt.Sprint(problem_)
+			}
+		}()
+		main()
+	}()
+	write.Close()
+	os.Stdout = out
+	return code, <-done, problem
+}
+
+func main() {
+	for _, each := range []func(){%s} {
+		code, output, problem := run(each)
+		json.NewEncoder(os.Stdout).Encode([]any{code, output, problem})
+	}
+}
+"""
+
+
+def run_go(programs: Sequence[str]) -> list[Ending]:
+    """Run programs of one file each, every one as a package of its own in one build.
+
+    What does not compile ends with the compiler's messages.
+    """
+    assert GO is not None, "go is not installed"
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        (place / "go.mod").write_text("module all\n\ngo 1.21\n")
+        for number, source in enumerate(programs):
+            package = place / f"p{number}" / "p.go"
+            package.parent.mkdir()
+            inside = source.replace("package main", f"package p{number}", 1)
+            package.write_text(inside.replace("func main()", "func Main()"))
+        environment = {**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "on", "GOWORK": "off"}
+        refused: dict[int, str] = {}
+        while True:
+            kept = [number for number in range(len(programs)) if number not in refused]
+            imports = "".join(f'\tp{number} "all/p{number}"\n' for number in kept)
+            mains = ", ".join(f"p{number}.Main" for number in kept)
+            (place / "main.go").write_text(_GO_MAIN % (imports, mains))
+            built = subprocess.run(
+                [GO, "build", "-o", "all", "."],
+                cwd=place,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                check=False,
+            )
+            if built.returncode == 0:
+                break
+            bad = {int(found) for found in re.findall(r"^# all/p(\d+)", built.stderr, re.MULTILINE)}
+            assert bad - refused.keys(), built.stderr
+            refused |= dict.fromkeys(bad, built.stderr)
+        ran = subprocess.run(
+            [place / "all"], capture_output=True, text=True, timeout=TIMEOUT, check=True
+        )
+        ended = iter(json.loads(line) for line in ran.stdout.splitlines())
+        return [
+            Ending(1, b"", refused[number])
+            if number in refused
+            else Ending((line := next(ended))[0], line[1].encode(), line[2])
+            for number in range(len(programs))
+        ]

@@ -258,6 +258,9 @@ def print_summary(summary: "Summary") -> None:
     console.print(
         f"[bold]{verb} {summary.marked:,} of {summary.records:,} records[/] ({summary.rate:.2%})"
     )
+    for language, counts in summary.languages.items():
+        marked, records = counts["marked"], counts["records"]
+        console.print(f"  {marked:>9,}  of {records:,} records in {escape(language)}")
     if name == "embed":
         details = {key: count for key, count in summary.counts.items() if key != "marked"}
         for key, count in details.items():

@@ -221,7 +221,7 @@ def open_corpus(
     else:
         raise CorpusError(f"{path}: no records in it; check that it is the dataset you mean")
     columns = recognise(head, shard.name, code=code_column, id=id_column, language=language_column)
-    if columns.language is None and language is None:
+    if columns.language is None and columns.path is None and language is None:
         raise UsageError(f"{path}: no column says the language; pass --language")
     return Corpus(Path(path), layout, columns, language)
 

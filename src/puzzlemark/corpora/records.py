@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from puzzlemark import plugins
 from puzzlemark.corpora.kinds import fitting_hashes, is_certain
 from puzzlemark.errors import UsageError
+from puzzlemark.languages.base import find_by_path
 
 Record: TypeAlias = Mapping[str, Any]
 Rows: TypeAlias = NDArray[np.int64]
@@ -28,6 +29,8 @@ ID = tuple(
     "url func_code_url func_url".split()
 )
 LANGUAGE = ("language", "lang", "programming_language")
+# where the file stood: says the language of records that do not, by how its name ends
+PATH = tuple("path file_path filepath file_name filename func_path_in_repository".split())
 PROJECT = tuple(
     "repo repository repo_name repository_name project project_name nwo repo_full_name "
     "max_stars_repo_name".split()
@@ -42,16 +45,21 @@ class Columns:
     id: str | None = None
     language: str | None = None
     project: str | None = None  # whose code it is; read only by who asks for it
+    path: str | None = None  # read only where no column says the language of the first record
 
     @property
     def names(self) -> tuple[str, ...]:
         """All of them, each once."""
-        wanted = (self.code, self.id, self.language, self.project)
+        wanted = (self.code, self.id, self.language, self.project, self.path)
         return tuple(dict.fromkeys(name for name in wanted if name is not None))
 
     def to_json(self) -> dict[str, str | None]:
-        """The columns by what they hold; that of the projects only where it is read."""
+        """The columns by what they hold; that of the projects only where it is read.
+
+        That of the paths is found again by its name.
+        """
         named = asdict(self)
+        del named["path"]
         return {name: value for name, value in named.items() if name != "project" or value}
 
 
@@ -118,7 +126,10 @@ class Batch:
         columns = self.columns
         code, reason = _read_code(record[columns.code])
         spoken = record.get(columns.language) if columns.language is not None else None
-        language = spoken if isinstance(spoken, str) and spoken else self.language
+        language = spoken if isinstance(spoken, str) and spoken else None
+        if language is None and columns.path is not None:
+            language = _language_by_path(record.get(columns.path))
+        language = language or self.language
         if language is None and reason is None:
             reason = "no language"
         name = record.get(columns.id) if columns.id is not None else None
@@ -153,7 +164,14 @@ def recognise(
         )
     id = id or next((name for name in ID if _may_be_id(head, name, code)), None)  # noqa: A001
     language = language or next((name for name in LANGUAGE if name in head), None)
-    return Columns(code, id, language)
+    path = next((name for name in PATH if isinstance(head.get(name), str)), None)
+    is_said = language is not None and isinstance(head[language], str) and head[language]
+    return Columns(code, id, language, path=None if is_said else path)
+
+
+def _language_by_path(cell: Any) -> str | None:
+    found = find_by_path(cell) if isinstance(cell, str) else None
+    return None if found is None else found.name
 
 
 def choose_rows(rows: Rows | None, start: int, length: int) -> Rows:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.carriers.selection import select
+from puzzlemark.carriers.selection import Selection, select
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.corpora.records import record_digest
 from puzzlemark.embedding.counting import NOT_ELIGIBLE, count_places
@@ -28,7 +28,7 @@ from puzzlemark.embedding.survey import (
 )
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
-from puzzlemark.features.measure import DEFAULT
+from puzzlemark.features.measure import DEFAULT, FeatureTable
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy
@@ -94,6 +94,17 @@ class Plan:
     trials: dict[int, bytes] = field(default_factory=dict)
     eligible: int | None = None  # records that may carry, of a watermark that counts them
     priors: str | None = None  # digest of what the draws were made by
+    # of a dataset with several languages, by name: how many records, and which
+    records: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> dict[str, dict[str, int]]:
+        """`{"go": {"records": 800, "marked": 40}}`; nothing where there is one language only."""
+        return {
+            name: {"records": self.records[name], "marked": sum(row in self.lines for row in rows)}
+            for name, rows in self.rows.items()
+        }
 
 
 def plan(
@@ -117,12 +128,12 @@ def plan(
         seen = survey(corpus, wanted, engine, progress)
     else:
         seen = survey_measured(corpus, wanted, measured, engine, progress)
-    selection = select(
-        seen.table,
-        features=settings.features,
-        projection=settings.projection,
-        tau=settings.tau,
-    )
+    groups = {"": np.ones(len(seen), np.bool_)}
+    if settings.language is None and not isinstance(settings.watermark, Counting):
+        groups = seen.by_language()
+    if len(groups) > 1:
+        return _plan_languages(corpus, settings, engine, seen, groups, draw_key, progress)
+    selection = _select(seen.table, settings)
     planned = Plan(seen.digests, selection.to_json())
     candidates = selection.is_candidate
     if skipped:
@@ -160,6 +171,49 @@ def plan(
         planned.kept[NOT_FOR_IT] = int(np.count_nonzero(others))
     _count_kept(planned, seen, candidates)
     return planned
+
+
+def _plan_languages(
+    corpus: Corpus,
+    settings: Settings,
+    engine: Engine,
+    seen: Survey,
+    groups: dict[str, NDArray[np.bool_]],
+    draw_key: bytes,
+    progress: Progress,
+) -> Plan:
+    """A dataset of several languages: candidates and rates are those of each by itself.
+
+    Complexity is not comparable between languages, and a rate over all of them would leave one of
+    them out.
+    """
+    planned = Plan(seen.digests, {})
+    walk = _Walk(corpus, settings, engine, planned, seen.names, draw_key, progress)
+    candidates = np.zeros(len(seen), np.bool_)
+    for name, mask in groups.items():
+        table = FeatureTable(seen.table.values, seen.table.measured & mask)
+        selection = _select(table, settings)
+        records, before = int(np.count_nonzero(mask)), len(planned.lines)
+        most, least = budgets(records, settings)
+        natural = selection.is_candidate & seen.may_occur
+        others = selection.is_candidate & ~seen.may_occur
+        walk.mark(in_order(natural, seen.order), before + most, introduce=False)
+        if isinstance(settings.watermark, Introducing):
+            walk.mark(in_order(others, seen.order), before + least, introduce=True)
+        elif np.any(others):
+            planned.kept[NOT_FOR_IT] += int(np.count_nonzero(others))
+        candidates |= selection.is_candidate
+        planned.suitability[name] = selection.to_json()
+        planned.records[name] = records
+        planned.rows[name] = np.flatnonzero(mask)
+    _count_kept(planned, seen, candidates)
+    return planned
+
+
+def _select(table: FeatureTable, settings: Settings) -> Selection:
+    return select(
+        table, features=settings.features, projection=settings.projection, tau=settings.tau
+    )
 
 
 def budgets(records: int, settings: Settings) -> tuple[int, int]:

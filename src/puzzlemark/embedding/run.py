@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
@@ -77,6 +77,8 @@ class Summary:
     warnings: tuple[str, ...]
     input_digest: str
     output_digest: str
+    # of a dataset in several languages: {"go": {"records": 800, "marked": 40}}
+    languages: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -94,7 +96,8 @@ class Choice:
 
     watermark: Watermark
     name: str | None = None  # the paper's name
-    language: str | None = None  # the paper's name is for one language
+    language: str | None = None  # that of the paper's name, for records that do not say theirs
+    bound: bool = False  # marks records in that language only
 
 
 def choose(mark: str | None = None, watermark: str | Watermark | None = None) -> Choice:
@@ -103,7 +106,7 @@ def choose(mark: str | None = None, watermark: str | Watermark | None = None) ->
         raise UsageError("pass either a mark (P1) or a watermark (fixed_prefix:prefix=key)")
     if mark is not None:
         name, preset = find_preset(mark)
-        return Choice(preset.watermark, name, preset.language)
+        return Choice(preset.watermark, name, preset.language, preset.bound)
     if watermark is None:
         watermark = DEFAULT_WATERMARK
     return Choice(from_spec(watermark) if isinstance(watermark, str) else watermark)
@@ -153,7 +156,7 @@ def embed(
         *choose_rates(choice.watermark.defaults, tau, min_rate, max_rate),
         _feature_names(features) if scores is None else scores.features,
         projection,
-        choice.language,
+        choice.language if choice.bound else None,
         marks_per_record,
     )
     output = Path(output)
@@ -364,6 +367,7 @@ def _header(
             **({} if planned.eligible is None else {"eligible": planned.eligible}),
         },
         kept=dict(planned.kept.most_common()),
+        languages=planned.languages or None,
     )
 
 
@@ -477,6 +481,7 @@ def summarise(
         (*warnings, *_warnings(written)),
         before,
         after,
+        header.languages or {},
     )
 
 

@@ -52,9 +52,17 @@ class Survey:
     order: NDArray[np.uint64]  # walk carriers by ascending number, then by row
     digests: NDArray[np.void]  # 16 bytes each
     unmeasured: Counter[str]  # records without features, by reason
+    spoken: NDArray[np.uint8]  # the language of each record by its place in `languages`, from 1
+    languages: tuple[str, ...]  # those of the records that are in one of ours, by name
 
     def __len__(self) -> int:
         return len(self.may_occur)
+
+    def by_language(self) -> dict[str, NDArray[np.bool_]]:
+        """Which records are in which language; all are one group where only one is met."""
+        if len(self.languages) < 2:
+            return {name: np.ones(len(self), np.bool_) for name in self.languages or ("",)}
+        return {name: self.spoken == place for place, name in enumerate(self.languages, 1)}
 
     @property
     def names(self) -> NDArray[np.int32]:
@@ -116,6 +124,7 @@ def survey_measured(
                 seen.order,
                 seen.digests,
                 Counter(reason for reason in reasons if reason is not None),
+                seen.spoken,
             )
         )
         done += len(seen.reasons)
@@ -129,6 +138,7 @@ class _Seen:
     may_occur: NDArray[np.bool_]
     order: NDArray[np.uint64]
     digests: bytes
+    spoken: list[str]
 
 
 def look_batch(batch: Batch, wanted: Wanted) -> _Seen:
@@ -151,7 +161,13 @@ def look_batch(batch: Batch, wanted: Wanted) -> _Seen:
         may_occur,
         np.array([_order(entry, wanted.order_key) for entry in entries], np.uint64),
         b"".join(record_digest(entry.id, entry.code) for entry in entries),
+        [_spoken(entry) for entry in entries],
     )
+
+
+def _spoken(entry: Entry) -> str:
+    language = find(entry.language or "")
+    return "" if language is None else language.name
 
 
 def _may_occur(watermark: Watermark, entry: Entry, language: Language) -> bool:
@@ -175,6 +191,7 @@ class _Part:
     order: NDArray[np.uint64]
     digests: bytes
     unmeasured: Counter[str]
+    spoken: list[str]  # the language of each record; "" where it is none of ours
 
 
 def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
@@ -198,6 +215,7 @@ def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
         np.array([_order(entry, wanted.order_key) for entry in entries], np.uint64),
         b"".join(record_digest(entry.id, entry.code) for entry in entries),
         unmeasured,
+        [_spoken(entry) for entry in entries],
     )
 
 
@@ -236,6 +254,8 @@ class _Growing:
     order: bytearray = field(default_factory=bytearray)
     digests: bytearray = field(default_factory=bytearray)
     unmeasured: Counter[str] = field(default_factory=Counter)
+    spoken: bytearray = field(default_factory=bytearray)
+    languages: dict[str, int] = field(default_factory=lambda: {"": 0})  # in the order met
 
     def add(self, part: _Part) -> None:
         self.values += part.table.values.tobytes()
@@ -244,13 +264,22 @@ class _Growing:
         self.order += part.order.tobytes()
         self.digests += part.digests
         self.unmeasured.update(part.unmeasured)
+        for name in part.spoken:
+            self.languages.setdefault(name, len(self.languages))
+        self.spoken += bytes(self.languages[name] for name in part.spoken)
 
     def finish(self) -> Survey:
         values = np.frombuffer(self.values, np.int32).reshape(-1, len(FEATURES))
+        met = [name for name in self.languages if name]
+        names = tuple(sorted(met))  # not in the order of the records: the same for any order
         return Survey(
             FeatureTable(values, np.frombuffer(self.measured, np.bool_)),
             np.frombuffer(self.may_occur, np.bool_),
             np.frombuffer(self.order, np.uint64),
             np.frombuffer(self.digests, "V16"),
             self.unmeasured,
+            np.array([0, *(names.index(n) + 1 for n in met)], np.uint8)[
+                np.frombuffer(self.spoken, np.uint8)
+            ],
+            names,
         )

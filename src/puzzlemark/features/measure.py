@@ -221,8 +221,7 @@ def _at(place: slice | int, node: Node) -> Sequence[Node]:
     # by position where possible: these are the very nodes that the walk goes on to, not new ones
     if isinstance(place, slice):
         return node.children[place]
-    child = node.child_by_field_id(place)
-    return () if child is None else (child,)
+    return node.children_by_field_id(place)  # several, as in Go's `a, b int`
 
 
 def _is_else_if(kinds: Kinds, kind: int, before: list[int]) -> bool:

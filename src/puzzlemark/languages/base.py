@@ -143,6 +143,9 @@ class Language:
     # where a function itself names its type: a field, and the type of the first node there that is
     # the name. Go's `func (c *Cache) Get()` is `Cache.Get` by ("receiver", "type_identifier")
     owner: tuple[str, str] | None = None
+    # what stands around a function without a name, between it and its documentation, and the field
+    # that names it: JavaScript's `exports.get = function () {}` by {"assignment_expression": "left"}
+    bearers: Mapping[str, Place | None] = field(default_factory=dict, hash=False)
     attached: NodeTypes = NONE  # what is fastened to code and is none itself: annotations
 
     # parameters
@@ -180,6 +183,17 @@ def find(name: str) -> Language | None:
     wanted = name.strip().lower()
     found = (each for each in every_language() if wanted in (each.name, *each.aliases))
     return next(found, None)
+
+
+def find_by_path(path: str) -> Language | None:
+    """The language of a source file by how its name ends: `find_by_path("a/b.go").name -> "go"`."""
+    _, dot, ending = path.strip().lower().rpartition(".")
+    return _find_by_ending(dot + ending)
+
+
+@cache
+def _find_by_ending(ending: str) -> Language | None:
+    return next((each for each in every_language() if ending in each.extensions), None)
 
 
 def every_language() -> Iterator[Language]:

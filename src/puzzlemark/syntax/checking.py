@@ -117,7 +117,11 @@ def _named_in_tables(language: Language) -> tuple[list[tuple[str, str]], list[tu
             types += ((name, kind) for kind in sorted(value))
         elif isinstance(value, Mapping):
             types += ((name, kind) for kind in value)
-            places += ((name, place) for place in value.values() if place not in POSITIONS)
+            places += (
+                (name, place)
+                for place in value.values()
+                if place is not None and place not in POSITIONS
+            )
     types += (("optional", kind) for kind in sorted(language.optional[0]))
     types += (("measures.else_if", kind) for kind in language.measures.else_if or ())
     if language.docstring is not None:

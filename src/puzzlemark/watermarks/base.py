@@ -192,10 +192,15 @@ class Framing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A configuration that the paper gives a name to, and the language it is for."""
+    """A configuration that the paper gives a name to, and the language in which it tried it.
+
+    In a record of another language the mark follows that language's own convention, unless it is
+    `bound`: made of forms that one language has.
+    """
 
     language: str
     watermark: Watermark
+    bound: bool = False
 
 
 def named() -> dict[str, Named]:

@@ -224,10 +224,10 @@ DISCLOSURE = (
     "`x = x + 1`."
 )
 NAMED = {
-    "B1": Named("python", CodeMark("list_call>range_start")),
-    "B2": Named("python", CodeMark("dunder_call>print_flush")),
-    "B3": Named("java", CodeMark("null_first>size_zero")),
-    "B4": Named("java", CodeMark("new_string>index_start")),
-    "M1": Named("python", CodeMark("list_call>range_start+dunder_call>print_flush")),
-    "M2": Named("java", CodeMark("null_first>size_zero+new_string>index_start")),
+    "B1": Named("python", CodeMark("list_call>range_start"), bound=True),
+    "B2": Named("python", CodeMark("dunder_call>print_flush"), bound=True),
+    "B3": Named("java", CodeMark("null_first>size_zero"), bound=True),
+    "B4": Named("java", CodeMark("new_string>index_start"), bound=True),
+    "M1": Named("python", CodeMark("list_call>range_start+dunder_call>print_flush"), bound=True),
+    "M2": Named("java", CodeMark("null_first>size_zero+new_string>index_start"), bound=True),
 }
