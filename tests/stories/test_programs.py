@@ -30,8 +30,6 @@ from tests.programs.running import Ending, run_java, run_python
 
 FEWEST_PROGRAMS = {"python": 60, "java": 40}
 FEWEST_MARKS = 15  # by each scheme
-# no name of a set may stand anywhere else in a whole program; in single functions it may
-FEWEST_DRAWN = 1
 SECRETS = (DRAW, "another secret for them")  # some schemes draw
 # What a function alone cannot prove harmless: policy `safe` refuses it, see docs/policies.md.
 REFUSED = frozenset({"B1", "B2", "B3", "M1"})
@@ -154,8 +152,12 @@ def test_every_scheme_marks_enough_programs_and_gives_the_bytes_back(
         assert not marked.exists()
         return
     mark_everything(dataset, marked, language, schemes(language)[scheme], "safe")
-    fewest = FEWEST_DRAWN if scheme == "synonyms" else FEWEST_MARKS
-    assert len(changes(scheme, programs, read_codes(marked))) >= fewest
+    codes = read_codes(marked)
+    if scheme == "synonyms":
+        # in a whole program some name of each set stands elsewhere: single functions carry
+        watermark = schemes(language)[scheme]
+        codes = [mark_functions(code, language, watermark) for code in programs.values()]
+    assert len(changes(scheme, programs, codes)) >= FEWEST_MARKS
     pm.revert(marked, back, f"{marked}.manifest.jsonl.gz")
     assert back.read_bytes() == dataset.read_bytes()
 
