@@ -75,3 +75,50 @@ def test_what_cannot_be_is_a_wrong_call(
     assert done.exit_code == 2
     assert message in " ".join(done.output.replace("│", " ").split())
     assert not (tmp_path / "out.jsonl").exists()
+
+
+QUIET_AND_LOUD = """def f{n}(rows):
+    total = {n}
+    for {item} in rows:
+        total = total + {item}
+    other = total
+    more = other + total
+    return more
+"""
+
+
+def test_the_profile_of_an_owner_is_put_in_and_taken_out_as_it_is_typed(tmp_path: Path) -> None:
+    """With the two channels that it is made for, and the commands that it prints."""
+    names = ["item", "entry", "element"]
+    records = [
+        {"id": str(n), "language": "python", "repo": f"r{n % 7}",
+         "code": QUIET_AND_LOUD.format(n=n, item=names[n % 3])}
+        for n in range(400)
+    ]  # fmt: skip
+    source, marked = tmp_path / "train.jsonl", tmp_path / "marked.jsonl"
+    source.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in records))
+    secret = tmp_path / "secret"
+    secret.write_text("a secret for the tests only")
+    secret.chmod(0o600)
+    beacon = tmp_path / "beacon"
+    beacon.write_text("published afterwards")
+    options = ("--profile", "owner", "--secret-file", secret, "--beacon", beacon)
+    result = run("embed", source, "-o", marked, *options)
+    assert result.exit_code == 0, result.output
+    assert marked.read_bytes() != source.read_bytes()
+    printed = [
+        line.split()[1:] for line in result.output.splitlines() if "puzzlemark revert" in line
+    ]
+    assert len(printed) == 2
+    for words in printed:
+        assert run(*words).exit_code == 0
+    assert (tmp_path / "original-marked.jsonl").read_bytes() == source.read_bytes()
+    again = run("embed", source, "-o", tmp_path / "m.jsonl", *options, "--mark", "U1")
+    assert again.exit_code == 2
+    assert "--profile owner decides it" in again.output
+
+
+def test_power_plans_the_quiet_channel() -> None:
+    result = run("power", "--exposures", "2")
+    assert result.exit_code == 0, result.output
+    assert "carriers" in result.output

@@ -7,6 +7,7 @@ what is left when the loud marks are taken out: two `revert`s, the loud one firs
 back. `probe` and `show` take the written dataset with either.
 """
 
+import shlex
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,12 +39,17 @@ class OwnerSummary:
     loud: Summary
 
     @property
-    def reverts(self) -> tuple[str, str]:
+    def reverts(self) -> tuple[str, ...]:
         """The commands that give the original back."""
-        between = f"without-{LOUD}-{Path(self.loud.output).name}"
-        return (
-            f"puzzlemark revert {self.loud.output} --manifest {self.loud.manifest} -o {between}",
-            f"puzzlemark revert {between} --manifest {self.quiet.manifest} -o original",
+        marked = Path(self.loud.output)
+        # beside the output, with its ending: an output says by its name what it is
+        between, original = (
+            marked.with_name(f"{word}-{marked.name}") for word in (f"without-{LOUD}", "original")
+        )
+        steps = ((marked, self.loud.manifest, between), (between, self.quiet.manifest, original))
+        return tuple(
+            shlex.join(["puzzlemark", "revert", str(a), "--manifest", m, "-o", str(b)])
+            for a, m, b in steps
         )
 
     def to_json(self) -> dict[str, Any]:
