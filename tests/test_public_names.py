@@ -59,7 +59,7 @@ DONE_BY = {
     "score": "score save_scores_picture",
     "show": "show save_marks_page",
     "split": "split",
-    "together": "together load_run",
+    "together": "together multiply load_run",
     "train": "train",
     "verify": "verify load_probes",
 }

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from puzzlemark.verification.report import write_report as report
     from puzzlemark.verification.run import Run, load_run, verify
     from puzzlemark.verification.terms import Terms
+    from puzzlemark.verification.together import product as multiply
     from puzzlemark.verification.verdict import adjust as together
     from puzzlemark.watermarks.base import Mark, Refusal
 
@@ -72,6 +73,7 @@ _HOMES = {
     "load_run": "verification.run",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
+    "multiply": "verification.together:product",
     "open_model": "models.base",
     "parse": "syntax.tree",
     "power": "verification.power:plan",
@@ -117,6 +119,7 @@ __all__ = [
     "load_run",
     "measure",
     "measure_quality",
+    "multiply",
     "open_model",
     "parse",
     "power",
