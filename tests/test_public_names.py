@@ -68,7 +68,7 @@ DONE_BY = {
     "study.make": "make_study StudyDesign StudyMarking",
     "study.score": "score_study study_results_page",
     "study.serve": "serve_study",
-    "together": "together load_run",
+    "together": "together multiply load_run",
     "train": "train",
     "verify": "verify load_probes",
 }

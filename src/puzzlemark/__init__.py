@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from puzzlemark.verification.report import write_report as report
     from puzzlemark.verification.run import Run, load_run, verify
     from puzzlemark.verification.terms import Terms
+    from puzzlemark.verification.together import product as multiply
     from puzzlemark.verification.verdict import adjust as together
     from puzzlemark.watermarks.base import Mark, Refusal
 
@@ -97,6 +98,7 @@ _HOMES = {
     "make_study": "studying.making",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
+    "multiply": "verification.together:product",
     "open_model": "models.base",
     "parse": "syntax.tree",
     "power": "verification.power:plan",
@@ -159,6 +161,7 @@ __all__ = [
     "make_study",
     "measure",
     "measure_quality",
+    "multiply",
     "open_model",
     "parse",
     "power",

@@ -16,18 +16,27 @@ if TYPE_CHECKING:
 def run(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of verify.")],
     secret_file: KeySecretFile = None,
+    multiply: Annotated[
+        bool,
+        typer.Option(
+            "--multiply", help="Multiply the evidence of marks with independent keys, instead."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Correct the verdicts of several marks or models that are judged together (Holm).
 
     Whoever asks about twenty models at alpha 0.05 accuses one innocent on average. After the
     correction the chance to accuse any innocent at all is at most alpha. The folders stay as they
-    are.
+    are. With --multiply, evidence against one model by several marks with a key becomes one number.
 
     Example: puzzlemark together run-P1/ run-P2/ run-U1/
     """
     from puzzlemark.verification.verdict import adjust
 
+    if multiply:
+        _multiply(runs, secret_file, as_json)
+        return
     verdicts = adjust([_load(folder, secret_file).verdict for folder in runs])
     if as_json:
         pairs = zip(runs, verdicts, strict=True)
@@ -38,6 +47,19 @@ def run(
         name = escape(str(folder))
         log10_p = 0.0 if verdict.adjusted_log10_p is None else verdict.adjusted_log10_p
         console.print(f"{name:<24} [bold]{verdict.word:<14}[/] adjusted log10 p = {log10_p:.2f}")
+
+
+def _multiply(runs: list[Path], secret_file: Path | None, as_json: bool) -> None:
+    from puzzlemark.verification.together import product
+
+    found = product([_load(folder, secret_file) for folder in runs])
+    if as_json:
+        print_json({"runs": [str(run) for run in runs], **found.to_json()})
+        return
+    console = output_console()
+    for folder, part in zip(runs, found.parts, strict=True):
+        console.print(f"{escape(str(folder)):<24} log10 e = {part:.2f}")
+    console.print(escape(found.sentence))
 
 
 def _load(folder: Path, secret_file: Path | None) -> "Run":
