@@ -16,7 +16,7 @@ EVERYTHING = Inputs(PYTHON, Path("model"), (Path("project.jsonl"),))
 ALL = ("python", "java", "base", "output", "marks", "size", "records", "page")
 
 
-def fake(name: str, *options: str, **scales: dict[str, str]) -> Experiment:
+def fake(name: str, *options: str, **scales: dict[str, str | None]) -> Experiment:
     return Experiment(name, dict.fromkeys(options or ALL), scales)
 
 
