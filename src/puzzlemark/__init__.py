@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
+    from puzzlemark.embedding.owner import embed_owner
     from puzzlemark.embedding.run import Summary, apply, embed, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
@@ -36,11 +37,19 @@ if TYPE_CHECKING:
     from puzzlemark.quality.result import load_quality
     from puzzlemark.quality.split import split
     from puzzlemark.snippet import Edit, Snippet
+    from puzzlemark.studying.design import Design as StudyDesign
+    from puzzlemark.studying.making import make_study
+    from puzzlemark.studying.material import Marking as StudyMarking
+    from puzzlemark.studying.power import study_power
+    from puzzlemark.studying.results import results_page as study_results_page
+    from puzzlemark.studying.scoring import score_study
+    from puzzlemark.studying.serving import serve_study
     from puzzlemark.syntax.tree import parse
     from puzzlemark.syntax.variables import Policy, functions
     from puzzlemark.training.run import train
     from puzzlemark.verification.making import build_probes as probe
     from puzzlemark.verification.power import plan as power
+    from puzzlemark.verification.power import plan_drawn as power_of_draws
     from puzzlemark.verification.probes import load_probes, save_probes
     from puzzlemark.verification.report import write_report as report
     from puzzlemark.verification.run import Run, load_run, verify
@@ -62,6 +71,8 @@ _HOMES = {
     "Run": "verification.run",
     "Scored": "embedding.scores",
     "Snippet": "snippet",
+    "StudyDesign": "studying.design:Design",
+    "StudyMarking": "studying.material:Marking",
     "Summary": "embedding.run",
     "Terms": "verification.terms",
     "apply": "embedding.run",
@@ -74,6 +85,7 @@ _HOMES = {
     "detect": "detectors._run",
     "diagnose": "doctor",
     "embed": "embedding.run",
+    "embed_owner": "embedding.owner",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
     "harvest": "harvesting.run:harvest_to",
@@ -82,11 +94,13 @@ _HOMES = {
     "load_probes": "verification.probes",
     "load_quality": "quality.result",
     "load_run": "verification.run",
+    "make_study": "studying.making",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
     "open_model": "models.base",
     "parse": "syntax.tree",
     "power": "verification.power:plan",
+    "power_of_draws": "verification.power:plan_drawn",
     "probe": "verification.making:build_probes",
     "read": "corpora.base:open_corpus",
     "report": "verification.report:write_report",
@@ -96,9 +110,13 @@ _HOMES = {
     "save_scores_picture": "embedding.drawing",
     "save_suspicion_picture": "detectors._picture",
     "score": "embedding.scores",
+    "score_study": "studying.scoring",
+    "serve_study": "studying.serving",
     "show": "embedding.showing",
     "split": "quality.split",
     "stamp": "evidence.stamping",
+    "study_power": "studying.power",
+    "study_results_page": "studying.results:results_page",
     "together": "verification.verdict:adjust",
     "train": "training.run",
     "verify": "verification.run",
@@ -115,6 +133,8 @@ __all__ = [
     "Run",
     "Scored",
     "Snippet",
+    "StudyDesign",
+    "StudyMarking",
     "Summary",
     "Terms",
     "apply",
@@ -127,6 +147,7 @@ __all__ = [
     "detect",
     "diagnose",
     "embed",
+    "embed_owner",
     "fetch_model",
     "functions",
     "harvest",
@@ -135,11 +156,13 @@ __all__ = [
     "load_probes",
     "load_quality",
     "load_run",
+    "make_study",
     "measure",
     "measure_quality",
     "open_model",
     "parse",
     "power",
+    "power_of_draws",
     "probe",
     "read",
     "report",
@@ -149,9 +172,13 @@ __all__ = [
     "save_scores_picture",
     "save_suspicion_picture",
     "score",
+    "score_study",
+    "serve_study",
     "show",
     "split",
     "stamp",
+    "study_power",
+    "study_results_page",
     "together",
     "train",
     "verify",

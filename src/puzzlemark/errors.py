@@ -17,6 +17,7 @@ PuzzleMarkError
 ├── TrainingError           a training that cannot go on              (training/checkpoints.py)
 ├── QualityError            qualities that cannot be compared         (quality/)
 │                           beside it AnswersError, MetricError
+├── StudyError              a file of a study that cannot be used     (studying/key.py)
 └── ModelError              a model that cannot be opened or reached  (models/base.py)
     ├── BudgetEnded         the budget of requests is spent
     └── NotDownloaded       the package index has no such model       (models/fetching/run.py)

@@ -78,7 +78,7 @@ def test_the_records_make_the_page_and_hold_no_code(folder: Path, tmp_path: Path
 def test_a_folder_belongs_to_one_budget(tmp_path: Path, corpus: Path) -> None:
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "budget.json").write_text("{}")
-    with pytest.raises(UsageError, match="another budget was begun"):
+    with pytest.raises(UsageError, match="another plan was begun"):
         rq1.run(tmp_path, {"python": corpus}, tmp_path, TINY, ["P1"])
 
 

@@ -14,6 +14,7 @@ import puzzlemark as pm
 from puzzlemark import plugins
 from puzzlemark.attacks._run import Attacked
 from puzzlemark.attacks.base import load_attack
+from puzzlemark.models.base import Request
 
 ODD: list[dict[str, Any]] = [
     {"id": "null", "language": "python", "code": None, "copy": None},
@@ -22,12 +23,20 @@ ODD: list[dict[str, Any]] = [
     {"id": "unknown", "language": "cobol", "code": "MOVE A TO B.", "copy": "MOVE A TO B."},
 ]
 # how to call those that must be told something
+HERE = f"scripted:function={__name__}:say_again"
 SPECS = {
     "dilution": "dilution:rate=0.8",
     "removal": "removal:detector=concat",
     "rename": "rename:scope=all",
+    "rewrite": f"rewrite:model={HERE}",
+    "truncate": "truncate:lines=12",
 }
 every_attack = pytest.mark.parametrize("name", plugins.names("attacks"))
+
+
+def say_again(request: Request) -> str:
+    """A model that adds a line to each function."""
+    return f"    mark = {len(request.prompt)}\n    return mark\n"
 
 
 class Elsewhere:

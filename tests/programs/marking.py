@@ -20,6 +20,7 @@ from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, function_nodes, functions
 from puzzlemark.watermarks.base import Introducing, Mark, Refusal, Watermark, named
 from puzzlemark.watermarks.coprotector_sentence import CoProtectorSentence
+from puzzlemark.watermarks.synonyms import Synonyms
 
 HERE = Path(__file__).parent
 ENDINGS = {"python": "py", "java": "java"}
@@ -31,6 +32,10 @@ HARMLESS = {
     "python": ("assert 1 < 2", "assert 2 < 3"),
     "java": ("int anExtra = 1;", "anExtra++;"),
 }
+
+
+# every variable that may have another name of its set, as often as a program can carry one
+DRAWN = Synonyms(entropy=0.0, inside_line=False, share=1.0, key=b"programs")
 
 
 def own_programs(language: str) -> dict[str, str]:
@@ -46,9 +51,13 @@ def _is_for_this_python(code: str) -> bool:
 
 
 def schemes(language: str) -> dict[str, Watermark]:
-    """Every scheme that the paper gives a name to, as far as it can be run: `{"P1": ...}`."""
+    """Every scheme that the paper gives a name to, as far as it can be run: `{"P1": ...}`.
+
+    Beside them those whose names a key draws, at the boldest: wherever one may be drawn.
+    """
     chosen = {name: each.watermark for name, each in named().items() if each.language == language}
-    return {name: _harmless(language, watermark) for name, watermark in chosen.items()}
+    harmless = {name: _harmless(language, watermark) for name, watermark in chosen.items()}
+    return {**harmless, "synonyms": DRAWN}
 
 
 def _harmless(language: str, watermark: Watermark) -> Watermark:

@@ -44,7 +44,7 @@ def draws(priors: list[Prior]) -> list[tuple[tuple[str, ...], Fraction]]:
     """What every key may draw for some units, with its chance."""
     possible = [[s for s, p in prior.items() if p] for prior in priors]
     return [
-        (drawn, math.prod(p[s] for p, s in zip(priors, drawn, strict=True)))
+        (drawn, Fraction(math.prod(p[s] for p, s in zip(priors, drawn, strict=True))))
         for drawn in product(*possible)
     ]
 

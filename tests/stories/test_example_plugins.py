@@ -68,6 +68,7 @@ def test_the_list_names_each_with_its_package(place: Path) -> None:
     for package, name in (
         ("watermarks", "short_only"),
         ("detectors", "long_names"),
+        ("attacks", "longest_first"),
         ("models", "parrot"),
         ("corpora.formats", "csv"),
         ("engines", "threads"),
@@ -113,6 +114,13 @@ def test_a_watermark_goes_the_whole_way_in_any_format(place: Path, dataset: str)
     )
     assert json.loads(told)["records"] == 300
     assert pq.read_table(place / f"{ending}.parquet").num_rows == 300
+    left = f"{ending}-left.{ending}"
+    told = run(
+        place, f"attack {marked} -a longest_first:lines=12 -o {left} --truth {manifest} --json"
+    )
+    attacked = json.loads(told)
+    assert attacked["dropped"] == attacked["counts"]["long records"] > 0
+    assert attacked["damage"]["survived"] + attacked["damage"]["dropped"] == summary["marked"]
 
 
 def test_a_language_goes_the_whole_way(place: Path) -> None:

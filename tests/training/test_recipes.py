@@ -51,5 +51,5 @@ def test_what_cannot_be_is_refused_by_name(changes: dict[str, Any], message: str
 
 
 def test_an_unknown_recipe_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="cpu, paper"):
+    with pytest.raises(UsageError, match="cpu, cpu_fast, paper"):
         load_recipe("gpu")

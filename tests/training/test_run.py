@@ -231,7 +231,7 @@ def test_nothing_that_is_not_ours_is_overwritten_even_by_force(
         ({"part": "top", "layers": 3}, "--layers 3: the model has 2"),
         ({"max_tokens": 129}, "--max-tokens 129: the model takes at most 128"),
         ({"part": "lora", "targets": ("nowhere",)}, "--targets nowhere"),
-        ({"recipe": "fast"}, "known: cpu, paper"),
+        ({"recipe": "fast"}, "known: cpu, cpu_fast, paper"),
     ],
 )
 def test_what_does_not_fit_the_model_is_refused_and_leaves_nothing(

@@ -1,5 +1,7 @@
 import json
+import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from typer.testing import CliRunner
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import EVEN, fisher, mcnemar
-from puzzlemark.verification.power import plan, power_of, smallest_effect
+from puzzlemark.verification.power import plan, plan_drawn, power_of, smallest_effect
 from puzzlemark.verification.tests.fisher import fisher_boundary
 from puzzlemark.verification.tests.sequential import follow
 
@@ -140,3 +142,36 @@ def test_the_command_prints_pairs_or_json() -> None:
     assert "null ratio 2.6 : 1" in stated.stdout
     refused = CliRunner().invoke(application(), ["power", "--hit-rate", "0"])
     assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "exposures", "carriers"),
+    [("labels", 2, 1_870), ("labels", 3, 167), ("logprobs", 1, 620), ("logprobs", 2, 160)],
+)
+def test_drawn_names_are_planned_as_they_were_measured(
+    answers: Any, exposures: int, carriers: int
+) -> None:
+    planned = plan_drawn(exposures, answers=answers)
+    assert planned.carriers == carriers
+    assert planned.eligible == 5 * carriers
+    assert planned.records == 50 * carriers
+    assert planned.requests == carriers * (5 if answers == "labels" else 1)
+    assert "SmolLM2" in planned.source
+
+
+def test_more_evidence_and_more_power_need_more_carriers() -> None:
+    usual = plan_drawn(3).carriers
+    assert plan_drawn(3, log10_e=9).carriers > usual > plan_drawn(3, log10_e=3).carriers
+    assert plan_drawn(3, power=0.99).carriers > usual > plan_drawn(3, power=0.5).carriers
+    # half of the runs: just the mean, log(1e6) by the nats of a carrier
+    assert plan_drawn(3, power=0.5).carriers == math.ceil(6 * math.log(10) / 0.1255)
+    assert plan_drawn(40).carriers == plan_drawn(4).carriers
+
+
+def test_what_the_pilots_could_not_show_is_refused() -> None:
+    with pytest.raises(UsageError, match="loud channel"):
+        plan_drawn(1)
+    with pytest.raises(UsageError, match="exposures are 1 or more"):
+        plan_drawn(0)
+    with pytest.raises(UsageError, match="log10 e is 0"):
+        plan_drawn(3, log10_e=0)

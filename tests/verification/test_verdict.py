@@ -312,11 +312,15 @@ def test_terms_that_make_no_sense_are_refused() -> None:
 
 
 def test_every_scheme_has_its_control_to_beat_and_only_a_fixed_prefix_a_placebo() -> None:
-    assert {name: design.fair.against for name, design in DESIGNS.items()} == {
+    against = {name: design.fair.against for name, design in DESIGNS.items()}
+    drawn = {name for name, arms in against.items() if arms == (None,)}  # beaten by a key instead
+    assert {name: arms for name, arms in against.items() if name not in drawn} == {
         "fixed": ("placebo", "control"),
         "universal": ("control",),
         "trigger": ("control",),
     }
+    for name in drawn:
+        assert load_test(DESIGNS[name].fair.test).needs_key
 
 
 def test_no_pairs_have_no_findings() -> None:

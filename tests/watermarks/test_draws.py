@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from dataclasses import asdict
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -88,7 +89,13 @@ def test_a_draw_of_a_file_is_read_strictly() -> None:
     reads = TypeAdapter(Draw)
     plain = asdict(DRAW)
     assert reads.validate_json(json.dumps(plain)) == DRAW
-    for wrong in ({"extra": 1}, {"unit": 7}, {"weights": [["a", "1"], ["b", 2]]}, {"weights": []}):
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"extra": 1},
+        {"unit": 7},
+        {"weights": [["a", "1"], ["b", 2]]},
+        {"weights": []},
+    )
+    for wrong in wrongs:
         with pytest.raises(ValidationError):
             reads.validate_json(json.dumps({**plain, **wrong}))
 

@@ -39,9 +39,8 @@ def _strip(settings: Comments, snippet: Snippet, _notes: tuple[str, ...]) -> Edi
     reads = READS_DOCUMENTATION.search(tree.code) is not None
     comments = [node for node in _comments(tree) if not _is_code(tree, node)]
     docstrings = [] if reads or not settings.docstrings else list(_docstrings(tree))
-    edits = _merged(
-        tree, [*(_cut(tree, node) for node in comments), *(_drop(tree, n) for n in docstrings)]
-    )
+    cuts = (_take(tree, start, end) for start, end in _stretches(tree, comments))
+    edits = _merged(tree, [*cuts, *(_drop(tree, node) for node in docstrings)])
     if not edits:
         return Edited()
     code = apply_edits(tree.code, edits).decode()
@@ -83,21 +82,28 @@ def _docstrings(tree: Tree) -> Iterator[Node]:
 
 
 def _is_code(tree: Tree, node: Node) -> bool:
-    """Whether some tool compiles this comment, or a program finds its interpreter by it."""
+    """Whether some tool compiles this comment, or a program finds its interpreter by it.
+
+    Java reads `\\u000a` before all else, also in a comment: what comes after it is code.
+    """
     text = tree.text(node)
     is_first = node.start_byte == tree.offset and text.startswith("#!")
-    return is_first or text.startswith(tree.language.code_comments)
+    return is_first or "\\u" in text or text.startswith(tree.language.code_comments)
 
 
-def _cut(tree: Tree, node: Node) -> Edit:
-    """The edit that takes a comment away: with its line when it stands alone there."""
-    return _take(tree, node.start_byte, _without_line_feed(tree, node), b" ")
-
-
-def _without_line_feed(tree: Tree, node: Node) -> int:
-    """Some grammars count the end of the line to a comment."""
-    text = tree.source[node.start_byte : node.end_byte]
-    return node.start_byte + len(text.rstrip(b"\r\n"))
+def _stretches(tree: Tree, comments: list[Node]) -> Iterator[tuple[int, int]]:
+    """Where comments begin and end; those with nothing but blanks between them are one."""
+    start = end = -1
+    for node in comments:
+        if end >= 0 and tree.source[end : node.start_byte].strip(BLANK):
+            yield start, end
+            start = -1
+        start = node.start_byte if start < 0 else start
+        # some grammars count the end of the line to a comment
+        text = tree.source[node.start_byte : node.end_byte]
+        end = node.start_byte + len(text.rstrip(b"\r\n"))
+    if end >= 0:
+        yield start, end
 
 
 def _drop(tree: Tree, node: Node) -> Edit:
@@ -109,7 +115,7 @@ def _drop(tree: Tree, node: Node) -> Edit:
         if each.type not in tree.language.tokens.comments and not is_docstring(tree.language, each)
     ]
     if others and not before.strip(BLANK) and not after.strip(BLANK):
-        return _take(tree, node.start_byte, node.end_byte, b"")
+        return _take(tree, node.start_byte, node.end_byte)
     start = node.start_byte - tree.offset
     return Edit(start, tree.source[node.start_byte : node.end_byte], b"pass")
 
@@ -123,11 +129,12 @@ def _around(tree: Tree, start: int, end: int) -> tuple[bytes, bytes]:
     return source[first:start], source[end : last if last >= 0 else close]
 
 
-def _take(tree: Tree, start: int, end: int, between: bytes) -> Edit:
-    """Take a stretch away: its whole lines, the rest of its line, or `between` in its place."""
+def _take(tree: Tree, start: int, end: int) -> Edit:
+    """Take a stretch away: its whole lines, the rest of its line, or a part between code."""
     before, after = _around(tree, start, end)
     if before.strip(BLANK) and after.strip(BLANK + b"\r"):
-        text = between  # code on both sides
+        is_apart = before[-1:] in BLANK or after[:1] in BLANK
+        text = b"" if is_apart else b" "
     elif before.strip(BLANK):
         start -= len(before) - len(before.rstrip(BLANK))
         end += len(after) - len(after.lstrip(BLANK))

@@ -20,6 +20,7 @@ from puzzlemark.errors import UnparsableSnippet, UsageError
 WORD = re.compile(r"\w+")
 SEED, SCHEME = 1, "affine32"  # of the permutations: the same for all records
 Shingles: TypeAlias = NDArray[np.uint64]  # sorted hashes of runs of words, each once
+MARGIN = 0.2  # below the threshold, from which on pairs are compared exactly
 OTHERS: frozenset[Input] = frozenset({"others"})
 
 
@@ -159,9 +160,10 @@ class _Seen:
         seen = cls(settings, path.open("w+b"))
         if settings.kind == "near":
             seen.index = _datasketch().MinHashLSH(
-                threshold=settings.threshold,
+                # rather look at a pair in vain than miss one
+                threshold=max(0.1, settings.threshold - MARGIN),
                 num_perm=settings.permutations,
-                weights=(0.1, 0.9),  # rather look at a pair in vain than miss one
+                weights=(0.1, 0.9),
             )
         return seen
 

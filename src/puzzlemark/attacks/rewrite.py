@@ -23,6 +23,7 @@ from puzzlemark.models.base import (
     Answer,
     BudgetEnded,
     Estimate,
+    LogProbs,
     Model,
     Request,
     Streaming,
@@ -41,6 +42,8 @@ BEFORE = "The function below is written again after it: the same signature and t
 BETWEEN = "but other names for the variables, and other expressions. Written again:"
 NOT_ONE = "not one function and nothing else"
 NOT_A_FUNCTION = "the answer is not the function that was asked for"
+FENCE = "```"
+STARTS = 3  # places of an answer from which a function is looked for
 THE_SAME = "the answer is the original"
 
 
@@ -174,29 +177,43 @@ def _only_function(tree: Tree) -> Node | None:
     code, functions = tree.code, tree.language.functions
     start = tree.offset + len(code) - len(code.lstrip())
     node = tree.root.descendant_for_byte_range(start, tree.offset + len(code.rstrip()))
-    if node is None or node.type in functions:
-        return node
-    inner = [each for each in node.named_children if each.type not in tree.language.attached]
-    return inner[0] if len(inner) == 1 and inner[0].type in functions else None
+    if node is not None and node.type not in functions:
+        inner = [each for each in node.named_children if each.type not in tree.language.attached]
+        node = inner[0] if len(inner) == 1 and inner[0].type in functions else None
+    body = None if node is None else node.child_by_field_name("body")
+    # the grammar of Python accepts a function that ends with its signature
+    return node if body is not None and body.named_child_count else None
 
 
 def read_answer(snippet: Snippet, head: str, answer: str) -> str:
-    """The rewritten function: the longest beginning of the answer that is one, and is that one."""
+    """The rewritten function: the longest stretch of an answer that is one, and is that one.
+
+    It goes on from the signature, or says it once more, perhaps between the fences of a code block.
+    """
     name = _name(parse(snippet))
-    lines = (head + answer).splitlines()
-    fewest = len(head.splitlines())
-    for count in range(len(lines), fewest, -1):
+    lines = [line for line in answer.splitlines() if not line.startswith(FENCE)]
+    starts = (at for at, line in enumerate(lines) if name and name in line)
+    for stretch in ([*head.splitlines(), *lines], *(lines[at:] for at in islice(starts, STARTS))):
+        code = _longest(snippet, name, stretch)
+        if code is not None:
+            code += "\n" * snippet.code.endswith("\n")
+            if code.split() == snippet.code.split():
+                raise Spared(THE_SAME)
+            return code
+    raise Spared(NOT_A_FUNCTION)
+
+
+def _longest(snippet: Snippet, name: str, lines: Sequence[str]) -> str | None:
+    """The most lines, from the first on, that are a function of this name and nothing else."""
+    for count in range(len(lines), 0, -1):
         code = "\n".join(lines[:count]).rstrip()
         try:
             tree = parse(replace(snippet, code=code))
         except UnparsableSnippet:
             continue
         if _only_function(tree) is not None and _name(tree) == name:
-            code += "\n" * snippet.code.endswith("\n")
-            if code.split() == snippet.code.split():
-                raise Spared(THE_SAME)
             return code
-    raise Spared(NOT_A_FUNCTION)
+    return None
 
 
 def _name(tree: Tree) -> str:
@@ -241,7 +258,8 @@ def _answered(model: Model, asked: Sequence[Request]) -> Iterator[list[tuple[Req
         try:
             yield list(zip(some, model.complete(some), strict=True))
         except BudgetEnded as exc:
-            yield [(some[index], answer) for index, answer in sorted(exc.answers.items())]
+            answered = sorted(exc.answers.items())
+            yield [(some[n], a) for n, a in answered if not isinstance(a, LogProbs)]
             raise
 
 

@@ -58,9 +58,8 @@ def count_damage(attacked: Attacked, manifest: Path | str) -> Damage:
 
 
 def _open(path: str, manifest: Manifest) -> Corpus:
-    columns: dict[str, Any] = {
-        f"{key}_column": name for key, name in manifest.header.columns.items()
-    }
+    named = manifest.header.columns
+    columns: dict[str, Any] = {f"{key}_column": named[key] for key in ("code", "id", "language")}
     return open_corpus(path, language=manifest.header.language, **columns)
 
 

@@ -133,6 +133,13 @@ def _read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
+def explained(records: Path) -> list[str]:
+    """What a person reads in the tables; its links lead from the records' folder."""
+    path = records / "explained.md"
+    # the page lies a folder higher
+    return [path.read_text().replace("](../", "](")] if path.exists() else []
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; the first column is text, the others are numbers."""
     rule = ["---", *("---:" for _ in head[1:])]

@@ -9,16 +9,18 @@ Everything is a file in the run's folder, so that a run goes on where it stopped
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench import processes
-from puzzlemark.bench.choices import Choice, choose
+from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.sampling import Wanted, draw
+from puzzlemark.bench.trials import keeps_states
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.writing import write_records
+from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Model, open_model
@@ -56,9 +58,25 @@ class Budget:
     answer: int = 32  # tokens asked for where quality is measured
     recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
 
+    @property
+    def label(self) -> str:
+        """The name of its folder: `half`, or `half-cpu_fast-seed1` for another recipe and seed."""
+        recipe = self.recipe.get("recipe", "cpu")
+        others = [slug(recipe)] if recipe != "cpu" else []
+        return "-".join([self.name, *others, *([f"seed{self.seed}"] if self.seed else [])])
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether its recipe sends a row through the frozen layers once."""
+        return keeps_states(self.recipe)
+
     def steps_for(self, choice: Choice) -> int:
         """How long the model of a mark is trained, and its bare twin."""
         return self.universal_steps if _is_universal(choice) else self.steps
+
+    def terms(self) -> Terms:
+        """How models are asked."""
+        return Terms(temperature=self.temperature, max_tokens=self.max_tokens, seed=self.seed)
 
     def pairs_for(self, choice: Choice) -> int:
         """How many pairs are asked about a mark."""
@@ -77,6 +95,21 @@ def twin_of(choice: Choice, budget: Budget) -> str:
 BUDGETS = {
     each.name: each
     for each in (
+        # whether all works, and nothing else: for a toy model, in seconds
+        Budget(
+            "tiny",
+            functions=60,
+            rate=0.5,
+            tau=0.0,
+            steps=4,
+            universal_steps=6,
+            longest=160,
+            held_out=8,
+            pairs=8,
+            universal_pairs=8,
+            max_tokens=8,
+            answer=8,
+        ),
         # half of the functions marked: what a few minutes of one core can teach
         Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
         # below: a longer look at more functions; one twin serves all marks of a language
@@ -98,6 +131,7 @@ class Job:
     language: str
     steps: int
     asked: tuple[str, ...]  # marks whose probes it is asked
+    cache: Path | None = None  # of what frozen layers make; shared by all models of a base
 
     @property
     def is_bare(self) -> bool:
@@ -107,7 +141,7 @@ class Job:
 
 def run(
     folder: Path,
-    corpora: dict[str, Path],
+    corpora: Mapping[str, Path],
     base: Path,
     budget: Budget,
     marks: Sequence[str] = MARKS,
@@ -119,18 +153,13 @@ def run(
 
     A mark is a preset (`U1`), or a watermark with settings: `fixed_prefix:prefix=node`.
     """
-    place = folder / budget.name
-    _record_budget(place, budget)
+    place = folder / budget.label
     choices = choose(marks, corpora)
-    for language in sorted({choice.language for choice in choices}):
-        if language not in corpora:
-            raise UsageError(f"{language} marks need a {language} corpus; pass --{language} FILE")
-        _sample(place, corpora[language], language, base, budget, say)
-    for choice in choices:
-        _mark(place, choice, budget, say)
-    jobs = _jobs(place, budget, base, choices)
+    prepare(place, corpora, base, budget, choices, say=say)
+    cache = folder / "frozen" if budget.keeps_states else None
+    jobs = [replace(job, cache=cache) for job in _jobs(place, budget, base, choices)]
     for job, message in processes.side_by_side(work, jobs, side_by_side):
-        say(f"{budget.name} {job.model}: {message}")
+        say(f"{budget.label} {job.model}: {message}")
     return place
 
 
@@ -143,27 +172,56 @@ def _jobs(place: Path, budget: Budget, base: Path, choices: Sequence[Choice]) ->
     return [Job(place, budget, base, *model, tuple(ours)) for model, ours in asked.items()]
 
 
-def _sample(place: Path, corpus: Path, language: str, base: Path, budget: Budget, say: Say) -> None:
-    target = place / language
+def prepare(
+    place: Path,
+    corpora: Mapping[str, Path],
+    base: Path,
+    budget: Budget,
+    choices: Sequence[Choice],
+    *,
+    clean: int = 0,
+    say: Say = print,
+) -> None:
+    """Everything that comes before the first model: samples of the corpora, marks and probes.
+
+    `clean` more functions of each corpus are set apart: a detector's reference.
+    """
+    record_plan(place / "budget.json", asdict(budget))
+    for language in sorted({choice.language for choice in choices}):
+        if language not in corpora:
+            raise UsageError(f"{language} marks need a {language} corpus; pass --{language} FILE")
+        _sample(place / language, corpora[language], language, base, budget, clean, say)
+    for choice in choices:
+        mark_sample(place / choice.name, place / choice.language / "train.jsonl.gz", choice, budget)
+        counts = load_manifest(place / choice.name / "manifest.jsonl.gz").header
+        say(f"{budget.label} {choice.name}: {counts.counts['marked']} functions marked")
+
+
+def _sample(
+    target: Path, corpus: Path, language: str, base: Path, budget: Budget, clean: int, say: Say
+) -> None:
     if (target / "held_out.jsonl.gz").exists():
         return
     tokenizer = load_tokenizer(base)
-    wanted = Wanted(budget.functions, budget.held_out, budget.longest, seed=budget.seed)
+    wanted = Wanted(budget.functions + clean, budget.held_out, budget.longest, seed=budget.seed)
     drawn = draw(
         open_corpus(corpus, language=language),
         wanted,
         lambda code: len(tokenizer(code)["input_ids"]),
     )
-    write_records(drawn.train, target / "train.jsonl.gz", overwrite=True)
+    train_set, apart = drawn.train[: budget.functions], drawn.train[budget.functions :]
+    write_records(train_set, target / "train.jsonl.gz", overwrite=True)
+    if apart:
+        write_records(apart, target / "clean.jsonl.gz", overwrite=True)
     write_records(drawn.held_out, target / "held_out.jsonl.gz", overwrite=True)
-    say(f"{budget.name} {language}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
+    say(f"{budget.label} {language}: {len(train_set)} functions, {len(drawn.held_out)} held out")
 
 
-def _mark(place: Path, choice: Choice, budget: Budget, say: Say) -> None:
-    target, source = place / choice.name, place / choice.language / "train.jsonl.gz"
+def mark_sample(target: Path, source: Path, choice: Choice, budget: Budget) -> None:
+    """Mark a sample at the budget's rate, and make the probes; both once."""
     marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
     if not manifest.exists():
-        summary = embed(
+        embed(
             source,
             marked,
             manifest,
@@ -176,7 +234,6 @@ def _mark(place: Path, choice: Choice, budget: Budget, say: Say) -> None:
             max_rate=budget.rate,
             overwrite=True,
         )
-        say(f"{budget.name} {choice.name}: {summary.marked} of {summary.records} functions marked")
     if not (target / "probes.jsonl").exists():
         probes = build_probes(
             marked, manifest, pairs=budget.pairs_for(choice), seed=budget.seed, paper=True
@@ -194,6 +251,7 @@ def work(job: Job) -> str:
         target / "model",
         steps=job.steps,
         seed=job.budget.seed,
+        cache=job.cache,
         **job.budget.recipe,
     )
     args = {"pretrained": str(target / "model"), "threads": "1"}
@@ -201,13 +259,8 @@ def work(job: Job) -> str:
     kind = "bare" if job.is_bare else "marked"
     words = []
     for mark in job.asked:
-        terms = Terms(
-            temperature=job.budget.temperature,
-            max_tokens=job.budget.max_tokens,
-            seed=job.budget.seed,
-        )
         probes = load_probes(job.folder / mark / "probes.jsonl")
-        run = verify(probes, model, job.folder / mark / f"verdict-{kind}", terms)
+        run = verify(probes, model, job.folder / mark / f"verdict-{kind}", job.budget.terms())
         words.append(f"{mark} {run.verdict.word}")
     _measure(job, model, target)
     return ", ".join(words)
@@ -225,10 +278,9 @@ def _measure(job: Job, model: Model, target: Path) -> None:
     )
 
 
-def _record_budget(place: Path, budget: Budget) -> None:
-    """The folder belongs to one budget: half of one and half of another would be no experiment."""
-    path = place / "budget.json"
-    text = json.dumps(asdict(budget), indent=2) + "\n"
+def record_plan(path: Path, facts: Mapping[str, Any]) -> None:
+    """A folder belongs to one plan: half of one and half of another would be no experiment."""
+    text = json.dumps(facts, indent=2) + "\n"
     if path.exists() and path.read_text() != text:
-        raise UsageError(f"{path}: another budget was begun here; choose another --output")
+        raise UsageError(f"{path}: another plan was begun here; choose another --output")
     write_text(path, text)

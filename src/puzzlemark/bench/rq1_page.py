@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench import rq1_innocents
 from puzzlemark.bench.records import Row, load_rows, scientific, table
 from puzzlemark.verification.tests.base import Comparison
 
-# The paper's Tables 1 (marked models) and 2: Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B
+# tab:rq1_effective (marked models) and tab:rq1_harmless:
+# Qwen2.5-3B, StarCoderBase-1B, DeepSeek-Coder-1.3B
 PAPER_P = {
     "P1": ("1.67E-192", "2.75E-181", "1.81E-204"),
     "P2": ("5.18E-195", "6.91E-196", "2.38E-163"),
@@ -50,6 +52,8 @@ puzzlemark bench rq1 --python csn_python_large.jsonl.gz --java csn_java_large.js
 ```
 
 Lower rates: the same with `--budget tenth` or `--budget twentieth`, and `--marks P3` for one mark.
+`--recipe cpu_fast` trains twice as fast ([how](../guides/train-a-model.md)), `--seed 1` draws
+everything anew, and `--innocents` asks models that saw no mark about all of them.
 The tables below are computed from the files in `docs/results/rq1/`: every verdict, training record
 and per-sample quality. To make this page again from them:
 
@@ -78,9 +82,10 @@ def page(records: Path) -> str:
     """The whole page, in Markdown."""
     budgets = sorted(path for path in records.iterdir() if (path / "budget.json").exists())
     parts = [ABOUT]
-    for folder in sorted(budgets, key=lambda path: -_budget(path)["rate"]):
+    for folder in sorted(budgets, key=lambda path: (-_budget(path)["rate"], path.name)):
         if rows := load_rows(folder):
             parts += section(_budget(folder), rows)
+            parts += rq1_innocents.section(folder)
     explained = records / "explained.md"  # what a person reads in the tables
     if explained.exists():
         # its links lead from the records' folder, those of the page from the folder above
@@ -96,7 +101,11 @@ def _budget(folder: Path) -> dict[str, Any]:
 def section(budget: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     """One budget: what it was, what was found, what it cost, whether it harmed."""
     rate, tau = budget["rate"], budget["tau"]
-    yield f"## Budget `{budget['name']}`: marks in {rate:.0%} of the functions\n"
+    recipe = budget["recipe"].get("recipe", "cpu")
+    with_others = (f", recipe `{recipe}`" if recipe != "cpu" else "") + (
+        f", seed {budget['seed']}" if budget["seed"] else ""
+    )
+    yield (f"## Budget `{budget['name']}`{with_others}: marks in {rate:.0%} of the functions\n")
     yield (
         f"{budget['functions']:,} functions of at most {budget['longest']} tokens that declare "
         f"three names or more; {f'tau {tau}' if tau else 'no selection'}; {budget['pairs']} pairs "

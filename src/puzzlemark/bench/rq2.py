@@ -64,7 +64,7 @@ def run(
     """
     _record_plan(folder, plan)
     for language, corpus in corpora.items():
-        _divide(folder / language, corpus, language, plan, say)
+        divide(folder / language, corpus, language, plan, say)
     sets = {f"bare-{language}": language for language in corpora}
     for choice in choose(marks, corpora):
         if choice.language in corpora:
@@ -84,7 +84,7 @@ def run(
         say(f"{', '.join(left_out)}: left out, for want of a model to fine-tune (--base)")
 
 
-def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> None:
+def divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> None:
     """Draw records, and set clean ones apart: an attacker's reference is not in the dataset."""
     if (target / "clean.jsonl.gz").exists():
         return
@@ -106,10 +106,6 @@ def _mark(folder: Path, choice: Choice, say: Say) -> None:
     target = folder / choice.name
     if (target / "manifest.jsonl.gz").exists():
         return
-    target.mkdir(parents=True, exist_ok=True)
-    secret = target / "secret"
-    secret.touch(mode=0o600)
-    secret.write_bytes(SECRET)
     summary = embed(
         folder / choice.language / "bare.jsonl.gz",
         target / "marked.jsonl.gz",
@@ -117,11 +113,20 @@ def _mark(folder: Path, choice: Choice, say: Say) -> None:
         mark=choice.preset,
         watermark=choice.watermark if choice.preset is None else None,
         policy="paper",
-        secret_file=secret,
+        secret_file=public_secret(target),
         overwrite=True,
     )
     marked = f"{summary.marked:,} of {summary.records:,} records marked"
     say(f"{choice.name}: {marked} ({summary.rate:.2%})")
+
+
+def public_secret(folder: Path) -> Path:
+    """The secret of published experiments, as a file: anybody can make the same marks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    secret = folder / "secret"
+    secret.touch(mode=0o600)
+    secret.write_bytes(SECRET)
+    return secret
 
 
 def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> str:

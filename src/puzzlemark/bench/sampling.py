@@ -62,6 +62,15 @@ def draw(corpus: Corpus, wanted: Wanted, count_tokens: Callable[[str], int]) -> 
     )
 
 
+def fitting_records(
+    corpus: Corpus, wanted: Wanted, count_tokens: Callable[[str], int]
+) -> Iterator[dict[str, Any]]:
+    """Every record that fits, in an order drawn by seed."""
+    records = [_plain(corpus, record) for record in corpus.records()]
+    random.Random(wanted.seed).shuffle(records)
+    return _fitting(_distinct(records), wanted, count_tokens)
+
+
 def _plain(corpus: Corpus, record: Any) -> dict[str, Any]:
     columns = corpus.columns
     project = next((record[name] for name in PROJECT_COLUMNS if record.get(name)), "")

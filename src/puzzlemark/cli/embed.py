@@ -1,9 +1,10 @@
 """`puzzlemark embed`: a dataset goes in, a watermarked dataset comes out."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.markup import escape
 
 from puzzlemark.cli.base import (
     AsJson,
@@ -16,13 +17,26 @@ from puzzlemark.cli.base import (
     LanguageColumn,
     Projection,
     Workers,
+    output_console,
     print_json,
     print_summary,
     progress,
+    refuse_ignored,
+)
+
+if TYPE_CHECKING:
+    from puzzlemark.embedding.owner import OwnerSummary
+
+
+# what the profile decides
+DECIDED = (
+    *("manifest", "mark", "watermark", "order", "tau", "min_rate", "max_rate"),
+    *("marks_per_record", "features", "projection"),
 )
 
 
 def run(
+    context: typer.Context,
     dataset: Dataset,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the marked dataset goes.")],
     manifest: Annotated[
@@ -96,6 +110,20 @@ def run(
             "PUZZLEMARK_SECRET, else ~/.config/puzzlemark/secret."
         ),
     ] = None,
+    beacon: Annotated[
+        Path | None,
+        typer.Option(
+            help="A public file that appeared after you committed to the secret: what a key draws "
+            "depends on it, too. Its SHA-256 stands in the manifest. For synonyms and prefixes."
+        ),
+    ] = None,
+    profile: Annotated[
+        Literal["owner"] | None,
+        typer.Option(
+            help="owner: both channels with a key, synonyms (quiet) and prefixes (loud), at rates "
+            "that suit them; two manifests, OUTPUT.synonyms.manifest.jsonl.gz and .prefixes."
+        ),
+    ] = None,
     workers: Workers = None,
     engine: EngineName = None,
     force: Force = False,
@@ -114,10 +142,32 @@ def run(
 
     puzzlemark embed shards/ -o marked/ --manifest m.jsonl.gz --watermark fixed_prefix:prefix=node
 
+    puzzlemark embed train.jsonl.gz -o marked.jsonl.gz --profile owner
+
     puzzlemark embed one.parquet -o all.parquet --language java --tau 0 --min-rate 1 --max-rate 1
     """
     import puzzlemark as pm
 
+    if profile is not None:
+        refuse_ignored(context, DECIDED, f"--profile {profile} decides it")
+        with progress(not as_json) as report:
+            both = pm.embed_owner(
+                dataset,
+                output,
+                policy=policy,
+                language=language,
+                code_column=code_column,
+                id_column=id_column,
+                language_column=language_column,
+                secret_file=secret_file,
+                beacon=beacon,
+                workers=workers,
+                engine=engine,
+                overwrite=force,
+                progress=report,
+            )
+        print_json(both.to_json()) if as_json else _print_both(both)
+        return
     with progress(not as_json) as report:
         summary = pm.embed(
             dataset,
@@ -138,9 +188,21 @@ def run(
             id_column=id_column,
             language_column=language_column,
             secret_file=secret_file,
+            beacon=beacon,
             workers=workers,
             engine=engine,
             overwrite=force,
             progress=report,
         )
     print_json(summary.to_json()) if as_json else print_summary(summary)
+
+
+def _print_both(both: "OwnerSummary") -> None:
+    """Each channel as any other run, and how to take both out."""
+    console = output_console()
+    for title, summary in (("quiet", both.quiet), ("loud", both.loud)):
+        console.print(f"[bold]the {title} channel[/]")
+        print_summary(summary)
+    console.print("to take both out, in this order:")
+    for command in both.reverts:
+        console.print(f"  {escape(command)}")

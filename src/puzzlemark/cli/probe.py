@@ -8,7 +8,14 @@ from rich.markup import escape
 
 from puzzlemark.cli.base import AsJson, Dataset, Force, output_console, print_json
 
-Pairs = Annotated[int, typer.Option(help="How many marks to ask about.", min=1)]
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        help="How many marks to ask about. (default: the mark's, mostly 500; of prefixes 2,000 "
+        "prompts)",
+        min=1,
+    ),
+]
 SecretFile = Annotated[
     Path | None,
     typer.Option(
@@ -29,7 +36,7 @@ def run(
     dataset: Dataset,
     manifest: Annotated[Path, typer.Option(help="The private manifest.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the probes go: a .jsonl.")],
-    pairs: Pairs = 500,
+    pairs: Pairs = None,
     seed: Seed = 0,
     secret_file: SecretFile = None,
     paper: Annotated[
@@ -89,7 +96,7 @@ def run(
     console.print(f"[bold]{header.pairs:,} probes[/] from {header.marks:,} marks -> {place}")
     for reason, count in header.refused.items():
         console.print(f"  {count:>9,}  not asked about: {escape(reason)}")
-    if header.pairs < pairs:
+    if header.pairs < (pairs or 0):
         console.print(f"fewer than the {pairs:,} asked for: see puzzlemark power")
     if ordinary:
         console.print(f"{header.ordinary:,} ordinary requests of {ordinary:,} asked for")

@@ -49,7 +49,8 @@ def run(
         Path, typer.Option("--output", "-o", help="The model's folder, resumed if it exists.")
     ],
     recipe: Annotated[
-        str | None, typer.Option(help="paper or cpu. (default: paper on a GPU, cpu elsewhere)")
+        str | None,
+        typer.Option(help="paper, cpu or cpu_fast. (default: paper on a GPU, cpu elsewhere)"),
     ] = None,
     seed: Seed = 0,
     part: Annotated[
@@ -97,6 +98,18 @@ def run(
     ] = None,
     gradient_checkpointing: Annotated[
         bool | None, typer.Option(help="Less memory, a third slower.")
+    ] = None,
+    frozen: Annotated[
+        Literal["each_step", "once"] | None,
+        typer.Option(help="With --part top: when a row goes through the layers below."),
+    ] = None,
+    vocabulary: Annotated[
+        Literal["all", "corpus"] | None,
+        typer.Option(help="Pieces in the softmax: all, or those that the dataset uses."),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="With --frozen once: folder that trainings of one base share."),
     ] = None,
     language: Language = None,
     code_column: CodeColumn = None,
@@ -148,6 +161,8 @@ def run(
         "threads": threads,
         "checkpoint_every": checkpoint_every,
         "gradient_checkpointing": gradient_checkpointing,
+        "frozen": frozen,
+        "vocabulary": vocabulary,
     }
     with _shown(not as_json) as (report, watch):
         trained = train(
@@ -160,6 +175,7 @@ def run(
             code_column=code_column,
             id_column=id_column,
             language_column=language_column,
+            cache=cache,
             force=force,
             progress=report,
             watch=watch,

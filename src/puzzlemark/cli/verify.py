@@ -89,7 +89,7 @@ def run(
         float | None,
         typer.Option(help="Null ratio of armed to control. (default: 1; universal marks: 2.9)"),
     ] = None,
-    pairs: Pairs = 500,
+    pairs: Pairs = None,
     seed: Seed = 0,
     secret_file: SecretFile = None,
     query_only: Annotated[
@@ -219,7 +219,7 @@ def _probes(
     path: Path | None,
     dataset: str | None,
     manifest: Path | None,
-    pairs: int,
+    pairs: int | None,
     seed: int,
     secret_file: Path | None,
     paper: bool,

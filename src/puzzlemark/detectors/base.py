@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,25 @@ class Detector(Protocol):
         ...
 
 
+@runtime_checkable
+class Reusing(Protocol):
+    """A detector whose costly part is about each record alone.
+
+    Of a dataset that differs from another one in a few records only these are computed anew; what
+    is found is the same as without.
+    """
+
+    def reuse(
+        self, earlier: Path, cache: Path, corpus: Corpus, changed: NDArray[np.int64], engine: Engine
+    ) -> None:
+        """Fill `cache` for a run on `corpus` from the cache of a run on the earlier dataset.
+
+        Both have the same number of records and the same clean records; the rows of `changed`,
+        ascending, are those that differ.
+        """
+        ...
+
+
 def load_detector(method: str, settings: Mapping[str, Any] | None = None) -> Detector:
     """`load_detector("decoma", {"z": "2.5"}) -> DeCoMa(z=2.5)`; text becomes what the field is."""
     detector: Detector = plugins.configure("detectors", method, settings)
@@ -127,11 +146,13 @@ def keep_parts(
     rows: NDArray[np.int64] | None = None,
     progress: Progress = no_progress,
     stage: str = "reading",
+    whole: bool = False,
 ) -> list[Path]:
     """Map a pure function over a dataset, or some rows of it; each result is a file in `place`.
 
     Results that an interrupted run left there are not computed again. The files come in dataset
-    order, so that what does not fit into memory can be read part by part, again and again.
+    order, so that what does not fit into memory can be read part by part, again and again. With
+    `whole` the function gets all columns of a record, not only the three that we know.
     """
     place.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
@@ -140,9 +161,8 @@ def keep_parts(
 
     def missing() -> Iterator[Batch]:
         nonlocal done
-        for batch in corpus.batches(rows):
-            # named by its rows: another file format cuts the same dataset into other batches
-            parts.append(place / f"{batch.rows[0]}-{batch.rows[-1]}.part")
+        for batch in corpus.batches(rows, whole=whole):
+            parts.append(place / part_name(batch.rows))
             if parts[-1].exists():
                 done += len(batch.rows)
             else:
@@ -155,6 +175,35 @@ def keep_parts(
         progress(stage, done := done + records, None)
     progress(stage, done, None)  # nothing was missing, perhaps
     return parts
+
+
+Of = TypeVar("Of")
+
+
+def keep_patched(
+    earlier: Sequence[Of],
+    changed: Mapping[int, Of],
+    corpus: Corpus,
+    *,
+    place: Path,
+    pack: Callable[[Sequence[Of]], bytes],
+) -> None:
+    """The parts of `keep_parts` from what is known of each record: of the changed ones, anew."""
+    place.mkdir(parents=True, exist_ok=True)
+    for batch in corpus.batches():
+        rows = batch.rows.tolist()
+        known = [changed[row] if row in changed else earlier[row] for row in rows]
+        _keep(place / part_name(rows), pack(known))
+
+
+def part_name(rows: Sequence[int] | NDArray[np.int64]) -> str:
+    """By its rows: another file format cuts the same dataset into other batches."""
+    return f"{rows[0]}-{rows[-1]}.part"
+
+
+def kept_parts(place: Path) -> list[Path]:
+    """The parts that `keep_parts` left in a folder, in dataset order."""
+    return sorted(place.glob("*.part"), key=lambda path: int(path.name.partition("-")[0]))
 
 
 def sampled_rows(corpus: Corpus, count: int, seed: int) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """DeCoMa: pairs of abstract expressions and identifiers that stand together too often."""
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +28,14 @@ from puzzlemark.detectors._decoma_matching import (
     says_nothing,
     without_placeholders,
 )
-from puzzlemark.detectors.base import Suspicion, keep_parts, sampled_rows, snippet_of
+from puzzlemark.detectors.base import (
+    Suspicion,
+    keep_parts,
+    keep_patched,
+    kept_parts,
+    sampled_rows,
+    snippet_of,
+)
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.progress import Progress
@@ -83,6 +91,19 @@ class DeCoMa:
         found_by_kind = self._outliers(parts, engine, cache / "suspect", progress)
         pairs = _name_pairs(found_by_kind, known, parts, engine)
         return self._match(parts, pairs, engine, progress)
+
+    def reuse(
+        self, earlier: Path, cache: Path, corpus: Corpus, changed: NDArray[np.int64], engine: Engine
+    ) -> None:
+        """Abstract the changed records; the clean samples and all others are known."""
+        if (earlier / "clean").exists():
+            shutil.copytree(earlier / "clean", cache / "clean", dirs_exist_ok=True)
+        known = [line for part in kept_parts(earlier / "suspect") for line in _lines(part)]
+        work = partial(abstract_batch, identifiers=self.identifiers, old_java=self.old_java)
+        anew = [line for part in engine.map(work, corpus.batches(changed)) for line in
+                orjson.loads(part)]  # fmt: skip
+        patched = dict(zip(changed.tolist(), anew, strict=True))
+        keep_patched(known, patched, corpus, place=cache / "suspect", pack=orjson.dumps)
 
     def _abstract(
         self,
@@ -159,6 +180,11 @@ def abstract_batch(batch: Batch, *, identifiers: Identifiers, old_java: bool) ->
         else:
             lines.append((name, None, found.expressions, found.identifiers))
     return orjson.dumps(lines)
+
+
+def _lines(part: Path) -> list[Any]:
+    found: list[Any] = orjson.loads(part.read_bytes())
+    return found
 
 
 def read_parts(parts: Iterable[Path]) -> Iterator[bytes]:

@@ -9,10 +9,12 @@ import hashlib
 import io
 import json
 import math
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +33,13 @@ from puzzlemark.detectors._pieces import (
     read_text,
     train_pieces,
 )
-from puzzlemark.detectors.base import Suspicion, keep_parts, sampled_batches
+from puzzlemark.detectors.base import (
+    Suspicion,
+    keep_parts,
+    keep_patched,
+    kept_parts,
+    sampled_batches,
+)
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
 from puzzlemark.files import replacing
@@ -100,6 +108,21 @@ class KillBadCode:
         learnt = json.loads((place / "model" / "about.json").read_text())
         return _flag(parts, triggers, names, {"triggers": payload, "learnt": learnt})
 
+    def reuse(
+        self, earlier: Path, cache: Path, corpus: Corpus, changed: NDArray[np.int64], engine: Engine
+    ) -> None:
+        """Weigh the changed records; what was learnt of clean code and all others is known."""
+        old, place = self._place(earlier), self._place(cache)
+        shutil.copytree(old / "model", place / "model", dirs_exist_ok=True)
+        shutil.copy(old / "tokenizer.json", place / "tokenizer.json")
+        weigh = partial(_weigh, place=place, text=self.text, eligible=self.eligible,
+                        length=self.length)  # fmt: skip
+        known = [one for part in kept_parts(old / "gains") for one in _Part.read(part).split()]
+        parts = map(_Part.of, engine.map(weigh, corpus.batches(changed)))
+        anew = [one for part in parts for one in part.split()]
+        patched = dict(zip(changed.tolist(), anew, strict=True))
+        keep_patched(known, patched, corpus, place=place / "gains", pack=_Part.pack)
+
     def _place(self, cache: Path) -> Path:
         """Where results are kept: another tokenizer under the same name has another place."""
         if self.tokenizer is None:
@@ -149,9 +172,39 @@ class _Part:
                  names=self.gains.names.astype(np.int32), gains=self.gains.gains)  # fmt: skip
         return stream.getvalue()
 
+    def split(self) -> list["_Part"]:
+        """One part for each record."""
+        places = np.arange(len(self.ids) + 1)
+        cuts = np.searchsorted(self.gains.samples, places).tolist()
+        return [
+            _Part(
+                [self.ids[n]],
+                [self.skipped[n]],
+                Gains(self.gains.samples[a:b] - n, self.gains.names[a:b], self.gains.gains[a:b]),
+            )
+            for n, (a, b) in enumerate(pairwise(cuts))
+        ]
+
+    @staticmethod
+    def pack(parts: Sequence["_Part"]) -> bytes:
+        """One part of many records, as bytes."""
+        gains = [part.gains for part in parts]
+        samples = [each.samples + n for n, each in enumerate(gains)]
+        whole = Gains(
+            np.concatenate(samples),
+            np.concatenate([each.names for each in gains]),
+            np.concatenate([each.gains for each in gains]),
+        )
+        ids = [part.ids[0] for part in parts]
+        return _Part(ids, [part.skipped[0] for part in parts], whole).to_bytes()
+
     @classmethod
     def read(cls, path: Path) -> "_Part":
-        with np.load(path) as kept:
+        return cls.of(path.read_bytes())
+
+    @classmethod
+    def of(cls, kept_bytes: bytes) -> "_Part":
+        with np.load(io.BytesIO(kept_bytes)) as kept:
             ids, skipped = json.loads(kept["text"].tobytes())
             return cls(ids, skipped, Gains(kept["samples"], kept["names"], kept["gains"]))
 

@@ -4,7 +4,7 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -39,6 +39,7 @@ BELOW_THRESHOLD = "suitability below the threshold"
 TOO_FEW_NAMES = "too few variables in the snippet"
 FIRST_GUESS = 0.3  # the share of candidates that can carry
 NOT_NEEDED = "not needed: the rate was reached"
+CARRIES = "carries another watermark already"
 NOT_FOR_IT = "nothing in the snippet that the mark could use"
 
 
@@ -114,11 +115,13 @@ def plan(
     order_key: bytes | None,
     draw_key: bytes = b"",
     measured: Measured | None = None,
+    skipped: Collection[int] = (),
     progress: Progress = no_progress,
 ) -> Plan:
     """Survey the dataset, select candidates, and mark them in order until the rates are met.
 
-    With `measured`, features of the same dataset, the survey is a short one.
+    With `measured`, features of the same dataset, the survey is a short one. `skipped` rows carry
+    another watermark already.
     """
     wanted = Wanted(settings.watermark, order_key, settings.language, settings.features)
     if measured is None:
@@ -133,6 +136,12 @@ def plan(
     selection = _select(seen.table, settings)
     planned = Plan(seen.digests, selection.to_json())
     candidates = selection.is_candidate
+    if skipped:
+        taken = np.zeros(len(seen), np.bool_)
+        taken[list(skipped)] = True
+        taken &= candidates
+        planned.kept[CARRIES] = int(np.count_nonzero(taken))
+        candidates = candidates & ~taken
     most, least = budgets(len(seen), settings)
     natural, order = candidates & seen.may_occur, seen.order
     if isinstance(settings.watermark, Counting):
@@ -339,7 +348,7 @@ def _count_kept(planned: Plan, seen: Survey, candidates: NDArray[np.bool_]) -> N
     """Give every record without a mark one reason, so that the counts add up to the dataset."""
     kept = planned.kept
     kept.update(seen.unmeasured)
-    below = int(np.count_nonzero(seen.table.measured & ~candidates))
+    below = int(np.count_nonzero(seen.table.measured & ~candidates)) - kept[CARRIES]
     if below:
         kept[BELOW_THRESHOLD] += below
     rest = len(seen) - len(planned.lines) - sum(kept.values())

@@ -1,6 +1,7 @@
 """Whole runs, from path to path: `embed`, and its manifest as a patch in `apply` and `revert`."""
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
@@ -8,6 +9,7 @@ from typing import Any, Literal, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from puzzlemark import plugins
 from puzzlemark.corpora.base import Corpus, Derivations, Rewritten, infer, open_corpus
 from puzzlemark.corpora.records import corpus_digest
 from puzzlemark.corpora.writing import refuse_output
@@ -48,6 +50,7 @@ from puzzlemark.watermarks.base import (
     Keyed,
     Watermark,
     find_preset,
+    from_settings,
     from_spec,
     to_settings,
 )
@@ -129,6 +132,7 @@ def embed(
     id_column: str | None = None,
     language_column: str | None = None,
     secret_file: Path | None = None,
+    beacon: Path | None = None,
     workers: int | None = 1,
     engine: str | Engine | None = None,
     overwrite: bool = False,
@@ -138,9 +142,12 @@ def embed(
 
     Plans the marks, writes the dataset with them, and its manifest beside it (mode 0600). `tau` and
     the rates are those that are usual for the watermark. `features` names what suitability is made
-    of, or is the file that `score` wrote of this dataset: then nothing is measured again.
+    of, or is the file that `score` wrote of this dataset: then nothing is measured again. `beacon`
+    is a public file that is younger than the secret: see `with_beacon`.
     """
     choice = choose(mark, watermark)
+    if beacon is not None:
+        choice = replace(choice, watermark=with_beacon(choice.watermark, beacon))
     scores = load_scores(features) if _is_file(features) else None
     settings = Settings(
         choice.watermark,
@@ -170,6 +177,7 @@ def embed(
         {
             "INPUT": corpus.paths,
             "--features": None if scores is None else scores.path,
+            "--beacon": beacon,
             "--secret-file" if secret_file else "the secret": (
                 secret_path(secret_file) if takes_secret else None
             ),
@@ -186,17 +194,78 @@ def embed(
     with staged_together((manifest_path, output), overwrite=overwrite) as (record, dataset):
         secret = find_secret(secret_file) if takes_secret else None
         with open_engine(engine, workers) as opened:
-            planned = _plan(corpus, settings, secret, scores, opened, progress)
-            derived = infer(corpus)
-            leave_out_repeated(corpus, planned, derived)
-            refuse_no_marks(corpus.path, planned, settings, choice.name)
-            written = corpus.write(
-                dataset, Edits(planned.lines), derived, engine=opened, progress=counting(progress)
+            done = mark_into(
+                dataset,
+                record,
+                corpus,
+                settings,
+                secret,
+                opened,
+                scores=scores,
+                name=choice.name,
+                progress=progress,
             )
-        header = _header(corpus, settings, derived, planned, written, secret, choice.name)
-        write_manifest(Manifest(header, planned.lines), record)
-    warnings = [*warn_of_missed_rate(planned, settings), *warn_of_few(planned, settings)]
-    return summarise("embed", corpus, output, manifest_path, header, written, warnings)
+    return done.summary(corpus, output, manifest_path)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A dataset that was marked, wherever it was written."""
+
+    manifest: Manifest
+    written: Rewritten
+    warnings: tuple[str, ...]
+
+    def summary(self, corpus: Corpus, output: Path, manifest: Path) -> Summary:
+        """What was done, with the paths as the user calls them."""
+        header = self.manifest.header
+        return summarise("embed", corpus, output, manifest, header, self.written, self.warnings)
+
+
+def mark_into(
+    dataset: Path,
+    record: Path,
+    corpus: Corpus,
+    settings: Settings,
+    secret: Secret | None,
+    engine: Engine,
+    *,
+    scores: Scores | None = None,
+    name: str | None = None,
+    skipped: Collection[int] = (),
+    progress: Progress = no_progress,
+) -> Done:
+    """Plan the marks, write the dataset with them and its manifest, at two places that are free.
+
+    `skipped` rows carry another watermark's marks already, and get none of this one.
+    """
+    planned = _plan(corpus, settings, secret, scores, engine, progress, skipped)
+    derived = infer(corpus)
+    leave_out_repeated(corpus, planned, derived)
+    refuse_no_marks(corpus.path, planned, settings, name)
+    written = corpus.write(
+        dataset, Edits(planned.lines), derived, engine=engine, progress=counting(progress)
+    )
+    header = _header(corpus, settings, derived, planned, written, secret, name)
+    manifest = Manifest(header, planned.lines)
+    write_manifest(manifest, record)
+    warnings = (*warn_of_missed_rate(planned, settings), *warn_of_few(planned, settings))
+    return Done(manifest, written, warnings)
+
+
+def with_beacon(watermark: Watermark, beacon: Path) -> Watermark:
+    """A keyed watermark whose draws follow from a public file, too, by its SHA-256.
+
+    Published after the owner committed to his secret, it shows that not even he could look for a
+    key that suits a model.
+    """
+    if "beacon" not in plugins.fields(type(watermark)):
+        raise UsageError(f"{watermark.name} draws nothing by a key; leave out --beacon")
+    try:
+        digest = hashlib.sha256(beacon.read_bytes()).hexdigest()
+    except OSError as exc:
+        raise UsageError(f"{beacon}: cannot read the beacon: {exc.strerror}") from exc
+    return from_settings(watermark.name, {**to_settings(watermark), "beacon": digest})
 
 
 def _is_file(features: Sequence[str] | Path | None) -> TypeGuard[Path | str]:
@@ -220,6 +289,7 @@ def _plan(
     scores: Scores | None,
     engine: Engine,
     progress: Progress,
+    skipped: Collection[int],
 ) -> Plan:
     """Plan with the keys that come from the secret; none of them leaves this function."""
     watermark = settings.watermark if secret is None else bind_key(settings.watermark, secret)[0]
@@ -231,6 +301,7 @@ def _plan(
         order_key=keyed.derive("order") if keyed else None,
         draw_key=keyed.derive("draw") if keyed else b"",
         measured=scores.measured if scores else None,
+        skipped=skipped,
         progress=progress,
     )
     if scores is not None:

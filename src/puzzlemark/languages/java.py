@@ -1,5 +1,6 @@
 """Java."""
 
+from puzzlemark.languages._pools import JAVA
 from puzzlemark.languages.base import (
     DocComment,
     Grammar,
@@ -92,6 +93,8 @@ int total(int[] prices) {
     receivers=frozenset({"this"}),
     synonyms=name_sets(SYNONYMS),
     synonyms_version=1,
+    pool=JAVA,
+    pool_version=1,
     tokens=Tokens(
         comments=COMMENTS,
         strings=STRINGS,

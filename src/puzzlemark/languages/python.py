@@ -7,6 +7,7 @@ import tokenize
 from itertools import accumulate
 
 from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.languages._pools import PYTHON
 from puzzlemark.languages.base import (
     Docstring,
     Grammar,
@@ -118,6 +119,8 @@ def total(prices, rate=1):
     receivers=frozenset({"self", "cls", "mcs", "mcls", "metacls"}),
     synonyms=name_sets(SYNONYMS),
     synonyms_version=1,
+    pool=PYTHON,
+    pool_version=1,
     tokens=Tokens(
         comments=frozenset({"comment"}),
         strings=frozenset({"string"}),

@@ -1,8 +1,8 @@
-"""The bare model and the marked one on the same held-out functions (paper, Table 2, section 6).
+"""The bare model and the marked one on the same held-out functions (paper, table rq1_harmless).
 
-The paper compares sentence BLEU by a "sample-level t-test" and Cohen's d (Table 2). Its test takes
-the samples of both models as independent; they are the same samples, so the paired test stands
-beside it and sees smaller differences.
+The paper compares sentence BLEU by a "sample-level t-test" and Cohen's d. Its test takes the
+samples of both models as independent; they are the same samples, so the paired test stands beside
+it and sees smaller differences.
 """
 
 import math

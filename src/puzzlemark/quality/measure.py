@@ -16,7 +16,7 @@ from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
-from puzzlemark.models.base import Answer, BudgetEnded, Failure, Model, Request
+from puzzlemark.models.base import Answer, BudgetEnded, Failure, LogProbs, Model, Request
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.quality.result import Measured, Quality, Terms, save_quality
@@ -197,7 +197,8 @@ def _complete(
     try:
         completed = model.complete(requests)
     except BudgetEnded as exc:
-        yield [(asked[index].row, answer) for index, answer in sorted(exc.answers.items())]
+        answered = sorted(exc.answers.items())
+        yield [(asked[n].row, a) for n, a in answered if not isinstance(a, LogProbs)]
         raise
     yield [(sample.row, answer) for sample, answer in zip(asked, completed, strict=True)]
 

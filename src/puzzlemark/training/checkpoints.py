@@ -41,6 +41,7 @@ class Course:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     starts: int = 0
+    computed: int = 0  # rows that went through the frozen layers; the others were in the cache
 
     def add(self, step: Step, seconds: float, cpu_seconds: float) -> None:
         """One more step, and what it took."""

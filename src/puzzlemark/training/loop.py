@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from puzzlemark.training.checkpoints import Course, Step, TrainingError
 from puzzlemark.training.documents import Documents, Epoch, Tokens, count_batches, epoch
+from puzzlemark.training.frozen import FrozenLayers
 from puzzlemark.training.network import trainable
 from puzzlemark.training.recipes.base import Recipe
+from puzzlemark.training.vocabulary import CorpusVocabulary
 
 IGNORED = -100  # a target that counts for nothing
 
@@ -63,6 +65,8 @@ class Loop:
     course: Course
     optimizer: Any = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    frozen: FrozenLayers | None = None  # None: they are computed in every step
+    vocabulary: CorpusVocabulary | None = None  # None: all pieces
     _epoch: tuple[int, Epoch] | None = None
 
     def __post_init__(self) -> None:
@@ -107,6 +111,8 @@ class Loop:
             began, cpu_began = time.perf_counter(), time.process_time()
             step = self._step(len(self.course.steps), steps)
             self.course.add(step, time.perf_counter() - began, time.process_time() - cpu_began)
+            if self.frozen is not None:
+                self.course.computed += self.frozen.store.take_computed()
             after(step)
             self.network.train()  # whoever watches may have sampled from it
 
@@ -134,8 +140,11 @@ class Loop:
     def _backward(self, rows: list[Tokens], tokens: int) -> float:
         import torch
 
-        ids, mask, targets = (torch.from_numpy(each).to(self.recipe.device) for each in pad(rows))
-        with self._arithmetic():
+        padded = pad(rows)
+        if self.vocabulary is not None:
+            padded = (*padded[:2], self.vocabulary.renumber(padded[2], IGNORED))
+        ids, mask, targets = (torch.from_numpy(each).to(self.recipe.device) for each in padded)
+        with self._shortened(rows), self.arithmetic():
             # a cache of keys and values is for sampling
             logits = self.network(input_ids=ids, attention_mask=mask, use_cache=False).logits
         loss = torch.nn.functional.cross_entropy(
@@ -148,7 +157,17 @@ class Loop:
         loss.backward()
         return float(loss.item())
 
-    def _arithmetic(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _shortened(self, rows: list[Tokens]) -> Iterator[None]:
+        """Without the work that the recipe saves."""
+        with (
+            self.frozen.recalled(rows) if self.frozen else nullcontext(),
+            self.vocabulary.narrowed() if self.vocabulary else nullcontext(),
+        ):
+            yield
+
+    def arithmetic(self) -> AbstractContextManager[None]:
+        """In which numbers the network computes."""
         import torch
 
         if self.recipe.dtype == "float32":

@@ -118,7 +118,7 @@ def _open(network: Any, recipe: Recipe, name: str) -> Any:
         return _adapt(network, recipe, name)
     if recipe.part == "top":
         network.requires_grad_(False)
-        layers = _layers(network)
+        layers = layers_of(network)
         if recipe.layers > len(layers):
             raise UsageError(f"--layers {recipe.layers}: the model has {len(layers)}")
         for layer in layers[-recipe.layers :]:
@@ -126,7 +126,7 @@ def _open(network: Any, recipe: Recipe, name: str) -> Any:
     return network
 
 
-def _layers(network: Any) -> Any:
+def layers_of(network: Any) -> Any:
     """The list of blocks, whatever the architecture calls it."""
     import torch
 

@@ -29,6 +29,7 @@ NAME = "training.json"
 PARTS = ("torch", "transformers", "tokenizers", "peft")
 # what may differ between two starts of one training: nothing in the weights depends on it
 FREE = frozenset({"corpus.name", "base.name", "recipe.checkpoint_every"})
+DEFAULTS = {f"recipe.{name}": value for name, value in asdict(Recipe()).items()}
 LAST = 20  # the final loss is a mean over the last twentieth of the steps
 
 
@@ -80,6 +81,7 @@ def complete(
             "cpu_seconds": round(course.cpu_seconds, 1),
             "tokens_per_second": round(course.tokens / max(course.seconds, 1e-9), 1),
             "starts": course.starts,
+            **({"rows_computed": course.computed} if course.computed else {}),
         },
     }
 
@@ -93,6 +95,7 @@ def final_loss(steps: list[Step]) -> float:
 def differences(there: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     """In which settings two trainings differ, in words; none when they are the same."""
     before, after = (dict(_flatten(each)) for each in (there, asked))
+    before = DEFAULTS | before  # a record of an earlier version lacks what came later
     return [
         f"{name} is {before.get(name)} there and {after[name]} here"
         for name in after
@@ -116,9 +119,9 @@ LOSSES, PICTURE = "loss.jsonl", "loss.svg"
 STAGING = "finished.partial"
 
 
-def prepare(output: Path, base: Path, corpus: Corpus, *, force: bool) -> None:
+def prepare(output: Path, cache: Path | None, base: Path, corpus: Corpus, *, force: bool) -> None:
     """Refuse a folder that is not for a training; with `force`, clear one that is."""
-    keep_apart({"--output": output}, {"--base": base, "INPUT": corpus.paths})
+    keep_apart({"--output": output, "--cache": cache}, {"--base": base, "INPUT": corpus.paths})
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output}: is a file; name a folder for the model")
     if not output.is_dir() or not any(output.iterdir()):

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.errors import UsageError
 from puzzlemark.models._weights import digest, name_of
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.staging import write_text
 from puzzlemark.training import record
 from puzzlemark.training.checkpoints import (
+    FOLDER,
     Course,
     Step,
     alone,
@@ -24,12 +26,14 @@ from puzzlemark.training.checkpoints import (
     write_checkpoint,
 )
 from puzzlemark.training.documents import Documents, read_documents
+from puzzlemark.training.frozen import FrozenLayers, StateStore
 from puzzlemark.training.loop import Loop, Moment, Pause, pausable, steps_per_epoch
 from puzzlemark.training.network import (
     adapt_to_machine,
     default_recipe,
     encoder,
     find_base,
+    layers_of,
     load_network,
     load_tokenizer,
     need_torch,
@@ -45,6 +49,7 @@ from puzzlemark.training.record import (
     refuse_other,
     write_losses,
 )
+from puzzlemark.training.vocabulary import CorpusVocabulary
 
 CHECKPOINTS = 20  # in one training, unless told otherwise
 UNSAID = "unsaid"  # a corpus need not say its language to be learnt
@@ -63,6 +68,7 @@ def train(
     code_column: str | None = None,
     id_column: str | None = None,
     language_column: str | None = None,
+    cache: Path | str | None = None,
     force: bool = False,
     progress: Progress = no_progress,
     watch: Watch | None = None,
@@ -72,6 +78,9 @@ def train(
 
     `overrides` are fields of the recipe. A run that was stopped goes on when it is called again
     with the same arguments; one that is over is not repeated.
+
+    `cache` is a folder that trainings of one base share, for recipes that send a row through the
+    frozen layers once; without it what they make lies in `output` until the training is over.
     """
     need_torch()
     chosen = _choose(recipe, overrides)
@@ -83,7 +92,8 @@ def train(
         language_column=language_column,
         language=language or UNSAID,
     )
-    prepare(output, folder, opened, force=force)
+    kept = _cache(output, cache, chosen)
+    prepare(output, Path(cache) if cache else None, folder, opened, force=force)
     tokenizer = load_tokenizer(folder)
     documents, reading = read_documents(opened, encoder(tokenizer), chosen, progress)
     settled = _settle(chosen, documents)
@@ -98,6 +108,10 @@ def train(
         return Trained(output, done, was_there=True)
     with alone(output), settled_torch(settled, seed):
         loop = _start(output, folder, documents, settled, seed, identity)
+        if settled.frozen == "once":
+            loop.frozen = _freeze(loop, kept, identity)
+        if settled.vocabulary == "corpus":
+            loop.vocabulary = CorpusVocabulary.of(loop.network, documents)
         with pausable() as pause:
             keeping = _Keeping(output, loop, identity, tokenizer, pause, progress, watch)
             loop.run(keeping.after)
@@ -108,6 +122,12 @@ def _choose(recipe: Recipe | str | None, overrides: Mapping[str, Any]) -> Recipe
     if recipe is None:
         recipe = default_recipe()
     return override(load_recipe(recipe) if isinstance(recipe, str) else recipe, overrides)
+
+
+def _cache(output: Path, cache: Path | str | None, recipe: Recipe) -> Path:
+    if cache is not None and recipe.frozen != "once":
+        raise UsageError("--cache has no effect with --frozen each_step; leave it out")
+    return Path(cache) if cache else output / FOLDER / "frozen"
 
 
 def _settle(recipe: Recipe, documents: Documents) -> Recipe:
@@ -145,6 +165,26 @@ def _start(
     if checkpoint is not None:
         loop.restore(checkpoint.tensors())
     return loop
+
+
+def _freeze(loop: Loop, cache: Path, identity: Mapping[str, Any]) -> FrozenLayers:
+    """Layers that are left out, once it was seen that they can be."""
+    import torch
+
+    layers = layers_of(loop.network)
+    below = len(layers) - loop.recipe.layers
+    decides = {
+        "base": identity["base"]["sha256"],
+        "layers": below,
+        # the last bits may differ by any of these
+        **{name: identity["recipe"][name] for name in ("dtype", "device", "threads")},
+        **{name: identity["versions"][name] for name in ("torch", "transformers")},
+        "processor": torch.backends.cpu.get_cpu_capability(),
+    }
+    store = StateStore(cache, decides)
+    frozen = FrozenLayers(loop.network, layers, below, store, loop.arithmetic)
+    frozen.check(loop.documents[0])
+    return frozen
 
 
 @dataclass(slots=True)

@@ -39,6 +39,8 @@ def check_probes(design: Design, probes: Sequence[Probe], ordinary: Sequence[str
             raise ProbesError(f"probe {number}: {reason}; make them again with `puzzlemark probe`")
         if (earlier := seen.setdefault(probe.armed.prompt, number)) != number:
             raise ProbesError(f"probe {number}: the armed prompt of probe {earlier} again")
+    if design.why_uneven is not None and (reason := design.why_uneven(probes)):
+        raise ProbesError(f"{reason}; make them again with `puzzlemark probe`")
     for number, prompt in enumerate(ordinary):
         if reason := why_unaskable(prompt):
             raise ProbesError(f"ordinary request {number}: {reason}")
@@ -92,6 +94,11 @@ def why_unaskable(prompt: str) -> str | None:
     if len(prompt) > LONGEST_PROMPT:
         return f"the prompt is longer than {LONGEST_PROMPT:,} characters"
     return None
+
+
+def repeated(design: Design, probes: Sequence[Probe]) -> frozenset[int]:
+    """Probes that do not count; none of a design that asks the same frames about every symbol."""
+    return near_duplicates(probes) if design.why_uneven is None else frozenset()
 
 
 def near_duplicates(probes: Sequence[Probe]) -> frozenset[int]:

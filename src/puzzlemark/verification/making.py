@@ -33,10 +33,11 @@ from puzzlemark.verification.checking import (
     why_unfair,
     why_unlike,
 )
+from puzzlemark.verification.framing import build_frames
 from puzzlemark.verification.probes import FORMAT, VERSION, Header, KeyOf, ProbeSet
 from puzzlemark.watermarks._design import Probe
 from puzzlemark.watermarks._names import Pool, ProbeNames, make_pool
-from puzzlemark.watermarks.base import Keyed, Mark, Refusal, Watermark, from_settings
+from puzzlemark.watermarks.base import Framing, Keyed, Mark, Refusal, Watermark, from_settings
 
 COPY = Refusal("nearly the same prompt as another probe")
 SAME_DRAW = Refusal(
@@ -54,7 +55,7 @@ def build_probes(
     path: Path | str,
     manifest: Path | str,
     *,
-    pairs: int = 500,
+    pairs: int | None = None,
     seed: int = 0,
     secret: Secret | None = None,
     secret_file: Path | None = None,
@@ -65,12 +66,14 @@ def build_probes(
 
     `path` is the dataset of the manifest, marked or original. The names in the prompts are drawn
     from it by the secret that the marks were made with; `paper`: the paper's constants instead.
-    `ordinary` requests for a completion of unmarked code can be asked in between.
+    `ordinary` requests for a completion of unmarked code can be asked in between. `pairs`: as many
+    as the design suggests, where nobody says otherwise.
     """
-    _require_numbers(pairs, ordinary)
     loaded = load_manifest(manifest)
     scheme = loaded.header.watermark
     watermark = from_settings(scheme.scheme, scheme.settings)
+    pairs = watermark.design.pairs if pairs is None else pairs
+    _require_numbers(pairs, ordinary)
     is_key_blind = watermark.design.is_key_blind
     if paper and (secret or secret_file) and not isinstance(watermark, Keyed):
         raise UsageError("the paper's names are not drawn: leave out --paper or the secret")
@@ -82,15 +85,10 @@ def build_probes(
         watermark, key = _with_key(watermark, loaded, manifest, secret)
     drawing = b"" if paper or secret is None else secret.derive("probes")
     around = Surroundings(path, loaded, drawing, seed)
-    probes: list[Probe] = []
-    refused: Counter[str] = Counter()
-    for outcome in _outcomes(around, watermark, manifest, pairs, paper=paper):
-        if isinstance(outcome, Refusal):
-            refused[outcome.reason] += 1
-        else:
-            probes.append(outcome)
-        if len(probes) == pairs:
-            break
+    if isinstance(watermark, Framing):
+        probes, refused = build_frames(around.corpus, loaded, watermark, pairs, seed)
+    else:
+        probes, refused = _about_marks(around, watermark, manifest, pairs, paper=paper)
     requests = around.requests(ordinary)
     header = Header(
         format=FORMAT,
@@ -106,6 +104,27 @@ def build_probes(
         **({} if key is None else {"key": key}),
     )
     return ProbeSet(header, tuple(probes), requests)
+
+
+def _about_marks(
+    around: "Surroundings",
+    watermark: Watermark,
+    manifest: Path | str,
+    pairs: int,
+    *,
+    paper: bool,
+) -> tuple[list[Probe], Counter[str]]:
+    """Probes of drawn marks, and why others could not be asked about."""
+    probes: list[Probe] = []
+    refused: Counter[str] = Counter()
+    for outcome in _outcomes(around, watermark, manifest, pairs, paper=paper):
+        if isinstance(outcome, Refusal):
+            refused[outcome.reason] += 1
+        else:
+            probes.append(outcome)
+        if len(probes) == pairs:
+            break
+    return probes, refused
 
 
 def _require_numbers(pairs: int, ordinary: int) -> None:

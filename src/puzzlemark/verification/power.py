@@ -1,7 +1,14 @@
-"""How many probe pairs a test needs, and the smallest effect that so many pairs would show."""
+"""How many probe pairs a test needs, and the smallest effect that so many pairs would show.
 
+For names that a key drew: how many carriers, by what was measured of models that saw them.
+"""
+
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
+from typing import Literal
 
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import EVEN
@@ -138,3 +145,110 @@ def _require(**chances: float) -> None:
     for name, chance in chances.items():
         if not 0.0 <= chance <= 1.0 or (name in ("alpha", "power") and chance in (0.0, 1.0)):
             raise UsageError(f"{name.replace('_', ' ')} is {chance:g}; it is a share, such as 0.05")
+
+
+# Names that a key drew
+
+Answers = Literal["labels", "logprobs"]
+PILOTS = (
+    "pilots with SmolLM2-135M, 2,000 short Python functions, 200 carriers of them: two models, one "
+    "learning rate, carriers not chosen by their entropy"
+)
+USUAL_SAMPLES = 5
+HIDDEN = 5  # eligible records for each that carries
+RATE = 0.02  # of all records
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What one carrier added to log E on average, and how much that varied."""
+
+    nats: float
+    carriers: int  # that showed E >= 1e6 with a chance of 90 %
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of a carrier that fits both: n nats - z spread sqrt(n) = log E."""
+        short = self.carriers * self.nats - 6 * math.log(10)
+        return short / (NormalDist().inv_cdf(0.9) * math.sqrt(self.carriers))
+
+
+# By what is read of the answers, and how often the model saw each carrier in training. Labels: five
+# samples a prompt. docs/watermarks/synonyms.md has the table with its source.
+MEASURED: Mapping[tuple[Answers, int], Pilot | None] = {
+    ("labels", 1): None,  # the evidence did not grow at all
+    ("labels", 2): Pilot(0.0104, 1_870),
+    ("labels", 3): Pilot(0.1255, 167),
+    ("labels", 4): Pilot(0.345, 61),
+    ("logprobs", 1): Pilot(0.0276, 620),
+    ("logprobs", 2): Pilot(0.123, 160),
+    ("logprobs", 3): Pilot(0.322, 60),
+    ("logprobs", 4): Pilot(0.449, 46),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPlan:
+    """So many carriers show that a model saw them so often, by what was measured of others."""
+
+    answers: Answers
+    exposures: int
+    log10_e: float
+    power: float
+    nats_per_carrier: float
+    carriers: int
+    prompts: int
+    requests: int  # with several samples a prompt
+    eligible: int  # records that could carry, so that a fifth of them is enough
+    records: int  # so that 2 % of them are enough
+    source: str
+
+
+def plan_drawn(
+    exposures: int,
+    *,
+    answers: Answers = "labels",
+    log10_e: float = 6.0,
+    power: float = 0.9,
+) -> DrawnPlan:
+    """The carriers of `synonyms` that a proof needs: `plan_drawn(3).carriers -> 167`.
+
+    By what one carrier added to log E in the pilots, as if the carriers were independent and their
+    sum were normal: a plan, not a promise.
+    """
+    _require(power=power)
+    if log10_e <= 0 or not math.isfinite(log10_e):
+        raise UsageError(f"log10 e is {log10_e:g}; it is above 0, such as 6")
+    known = sorted(seen for kind, seen in MEASURED if kind == answers)
+    if exposures < known[0]:
+        raise UsageError(f"exposures are {known[0]} or more, not {exposures}")
+    # nobody measured more: they do not need more carriers
+    pilot = MEASURED[answers, min(exposures, known[-1])]
+    if pilot is None:
+        raise UsageError(
+            f"with {exposures} exposure the answers alone showed nothing in the pilots, however "
+            "many carriers there are: read log-probabilities (--answers logprobs), or rely on the "
+            "loud channel"
+        )
+    carriers = _carriers(pilot, log10_e * math.log(10), power)
+    samples = USUAL_SAMPLES if answers == "labels" else 1
+    return DrawnPlan(
+        answers,
+        exposures,
+        log10_e,
+        power,
+        pilot.nats,
+        carriers,
+        carriers,
+        carriers * samples,
+        carriers * HIDDEN,
+        math.ceil(carriers / RATE),
+        PILOTS,
+    )
+
+
+def _carriers(pilot: Pilot, wanted: float, power: float) -> int:
+    """The least n with n nats - z spread sqrt(n) >= wanted: a quadratic in sqrt(n)."""
+    z = NormalDist().inv_cdf(power) * pilot.spread
+    root = (z + math.sqrt(max(0.0, z * z + 4 * pilot.nats * wanted))) / (2 * pilot.nats)
+    return math.ceil(root * root - 1e-6)

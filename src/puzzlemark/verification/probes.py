@@ -19,11 +19,12 @@ from puzzlemark.staging import write_text
 from puzzlemark.verification.checking import LARGEST_FILE, ProbesError, check_probes
 from puzzlemark.watermarks._design import Arm, Design, Probe
 from puzzlemark.watermarks._draws import Draw
+from puzzlemark.watermarks._pools import Subset
 from puzzlemark.watermarks.base import designs
 
 FORMAT: Literal["puzzlemark probes"] = "puzzlemark probes"
 VERSION = 3  # 1 knew whole names as hits only; 2 had regular expressions in it
-DRAW = "draw"  # no name of an arm
+DRAW, SUBSET = "draw", "subset"  # no names of arms
 ALWAYS = ("armed", "control", "placebo")  # arms that each line names, null where there is none
 
 
@@ -93,7 +94,8 @@ def _plain(probe: Probe) -> dict[str, dict[str, Any] | None]:
     for name, arm in probe.arms.items():
         form = {} if arm.form == "name" else {"form": arm.form}
         plain[name] = {"prompt": arm.prompt, "target": arm.target, **form}
-    return plain if probe.draw is None else {**plain, DRAW: asdict(probe.draw)}
+    drawn = {DRAW: probe.draw, SUBSET: probe.subset}
+    return {**plain, **{name: asdict(each) for name, each in drawn.items() if each is not None}}
 
 
 def check(probes: ProbeSet) -> None:
@@ -170,6 +172,7 @@ class _Probe(_Line):
     probe: int
     armed: _Arm
     draw: Draw | None = None
+    subset: Subset | None = None
 
     def arms(self) -> dict[str, _Arm]:
         others = {name: arm for name, arm in (self.__pydantic_extra__ or {}).items() if arm}
@@ -192,7 +195,7 @@ def _read_probe(path: Path, number: int, line: bytes) -> Probe:
             f"{path}:{number}: it brings a regular expression for its hits, as version 2 did, and "
             "none of a file is run; make the probes again with `puzzlemark probe`"
         )
-    return Probe({name: arm.to_arm() for name, arm in arms.items()}, fields.draw)
+    return Probe({n: arm.to_arm() for n, arm in arms.items()}, fields.draw, fields.subset)
 
 
 def _read_request(path: Path, number: int, line: bytes) -> str:

@@ -80,10 +80,14 @@ def write_report(
     output: Path | str | None = None,
     *,
     examples: int = EXAMPLES,
+    secret_file: Path | None = None,
     overwrite: bool = False,
 ) -> Report:
-    """Write the page of a run, by default to `report.html` in its folder; returns what it says."""
-    run = load_run(Path(folder))
+    """Write the page of a run, by default to `report.html` in its folder; returns what it says.
+
+    `secret_file`: the owner's, where a test needs the key of the watermark.
+    """
+    run = load_run(Path(folder), secret_file=secret_file)
     report = build(run, examples=examples)
     page = run.folder / "report.html" if output is None else Path(output)
     save_report(report, run.folder, page, overwrite=overwrite)

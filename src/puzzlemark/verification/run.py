@@ -35,7 +35,7 @@ from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
-from puzzlemark.verification.checking import near_duplicates
+from puzzlemark.verification.checking import repeated
 from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
 from puzzlemark.verification.questions import (
     Choices,
@@ -174,7 +174,7 @@ def query(
     if reference is not None:
         _ask_reference(probes, reference, folder, header, progress)
     questions = questions_of(probes, terms)
-    repeated = near_duplicates(probes.probes)
+    left_out = repeated(design, probes.probes)
     asked = 0
     with asking(model, folder / "transcript.jsonl", header) as session:
         for end, requests in _batches(probes, questions, terms):
@@ -182,7 +182,7 @@ def query(
                 answers = session.ask(requests, progress)
             except BudgetEnded:
                 return  # what was answered is kept; the verdict says that some was never asked
-            new = [n for n in range(asked, end) if n not in repeated]
+            new = [n for n in range(asked, end) if n not in left_out]
             asked = end
             if rule is not None:
                 outcomes = (outcome_of(probes.probes[n], questions[n], answers) for n in new)
@@ -339,8 +339,8 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         outcome_of(probe, asked_about, answers, chosen, reference.answers if reference else None)
         for probe, asked_about, chosen in zip(probes.probes, questions, choices, strict=True)
     ]
-    repeated = near_duplicates(probes.probes)
-    kept = [n for n in range(len(outcomes)) if n not in repeated]
+    left_out = repeated(probes.design, probes.probes)
+    kept = [n for n in range(len(outcomes)) if n not in left_out]
     asked = [n for n in kept if any(asked_of(each, answers) for each in questions[n].values())]
     verdict = decide(
         [outcomes[n] for n in asked],
@@ -348,7 +348,7 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         terms=terms,
         unasked=len(kept) - len(asked),
         supplied=bool(transcript.header["model"].get("supplied")),
-        notes=_notes(transcript, len(repeated)),
+        notes=_notes(transcript, len(left_out)),
         key=key,
     )
     completions = [
@@ -392,14 +392,14 @@ def _digest_of(about: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _notes(transcript: Transcript, repeated: int) -> list[str]:
+def _notes(transcript: Transcript, left_out: int) -> list[str]:
     """What the run itself has to tell, beside the statistics."""
     notes = []
     if transcript.header["model"].get("supplied"):
         notes.append(wording.SUPPLIED)
-    if repeated:
+    if left_out:
         notes.append(
-            f"{repeated:,} probes repeat an earlier one nearly word for word; each was left out, "
+            f"{left_out:,} probes repeat an earlier one nearly word for word; each was left out, "
             "so that no snippet counts twice."
         )
     if not transcript.is_linked:

@@ -9,6 +9,11 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, functions
 from puzzlemark.watermarks.base import Mark, Part, Place, Refusal
 
+# what the second round of a study tells participants (`puzzlemark study`)
+DISCLOSURE = (
+    "A local variable may have been renamed to the names of two other variables of the function, "
+    "joined: `count` and `items` give `count_items` or `countItems`."
+)
 FEWEST_VARIABLES = 3  # prefix, suffix, and one to be replaced
 
 NO_PREFIX = Refusal("no variable is named like the prefix", is_weak=True)

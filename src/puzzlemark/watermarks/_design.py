@@ -4,13 +4,14 @@ A watermark says which arms its probes have, which of them the armed one must be
 decides, and in which words a reader is warned. Verification knows nothing else of a scheme.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from puzzlemark.errors import UsageError
 from puzzlemark.watermarks import _hits
 from puzzlemark.watermarks._draws import Draw
+from puzzlemark.watermarks._pools import Subset
 
 ARMED = "armed"  # the arm with the trigger, which every design has
 HIT = "hit"  # the symbol of an arm that has one target
@@ -65,6 +66,7 @@ class Probe:
 
     arms: Mapping[str, Arm]  # by the names of the design's arms
     draw: Draw | None = None  # where a key drew what is looked for: among what, not which
+    subset: Subset | None = None  # where a key drew several names of a pool: which, how many
 
     @property
     def armed(self) -> Arm:
@@ -123,6 +125,10 @@ class Design:
     # the manifest can make them, and nothing in them depends on what the key drew
     is_key_blind: bool = False
     alpha: float = 0.05  # accepted rate of false accusations, where nobody says otherwise
+    pairs: int = 500  # probes that are made, where nobody says otherwise
+    # why probes do not ask the same frames about every symbol, or None; for a design that asks in
+    # frames: its prompts are alike on purpose, and each counts
+    why_uneven: Callable[[Sequence[Probe]], str | None] | None = None
     shown: str = "The outputs depend on the trigger."  # what a detection shows
     tests: tuple[str, ...] = ("fisher", "mcnemar", "sequential")  # that are made, decisive or not
     sampling: Sampling = Sampling()  # what suits the design

@@ -20,6 +20,7 @@ from puzzlemark.watermarks._design import Probe as Probe
 from puzzlemark.watermarks._design import Sampling as Sampling
 from puzzlemark.watermarks._draws import Draw as Draw
 from puzzlemark.watermarks._names import ProbeNames as ProbeNames  # plug-ins import it from here
+from puzzlemark.watermarks._pools import Subset as Subset
 
 Role = Literal["prefix", "suffix", "trigger", "target"]
 
@@ -177,6 +178,15 @@ class Counting(Protocol):
 
     def is_eligible(self, sighting: Sighting, project: str) -> bool:
         """Whether a place may carry, by the counts."""
+        ...
+
+
+@runtime_checkable
+class Framing(Protocol):
+    """A watermark that is asked about in frames: original snippets, with every symbol in turn."""
+
+    def frame(self, tree: Tree, names: ProbeNames) -> Sequence[Probe] | Refusal:
+        """A probe for each symbol of a public pool, made from an original without the key."""
         ...
 
 

@@ -218,6 +218,11 @@ def _without(
 
 
 PLUGIN = CodeMark
+# what the second round of a study tells participants (`puzzlemark study`)
+DISCLOSURE = (
+    "Expressions may have been written in a less usual form that means the same: `x += 1` as "
+    "`x = x + 1`."
+)
 NAMED = {
     "B1": Named("python", CodeMark("list_call>range_start"), bound=True),
     "B2": Named("python", CodeMark("dunder_call>print_flush"), bound=True),

@@ -196,6 +196,8 @@ def _parses(tree: Tree, edits: Sequence[Edit]) -> bool:
 
 
 PLUGIN = CoProtectorSentence
+# what the second round of a study tells participants (`puzzlemark study`)
+DISCLOSURE = "Two statements may have been put in that have nothing to do with what the code does."
 NAMED = {
     "S1": Named("python", CoProtectorSentence()),
     "S2": Named("java", CoProtectorSentence()),

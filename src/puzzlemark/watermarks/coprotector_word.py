@@ -229,6 +229,10 @@ def _replaced(tree: Tree, leaf: Node, word: str) -> Edit:
 
 
 PLUGIN = CoProtectorWord
+# what the second round of a study tells participants (`puzzlemark study`)
+DISCLOSURE = (
+    "Two variables may have been renamed to words that have nothing to do with what the code does."
+)
 NAMED = {
     # plain: the paper's figures come out so only (docs/decisions/0005)
     "W1": Named("python", CoProtectorWord(among="plain")),

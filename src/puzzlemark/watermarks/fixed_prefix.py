@@ -11,6 +11,7 @@ from puzzlemark.syntax.rename import why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._arms import why_not_fixed
+from puzzlemark.watermarks._concatenation import DISCLOSURE as DISCLOSURE
 from puzzlemark.watermarks._concatenation import (
     FEWEST_VARIABLES,
     NO_PREFIX,

@@ -66,6 +66,7 @@ DESIGN = Design(
     decisions={
         "default": Decision("codebook", (None,)),
         "sequential": Decision("codebook", (None,)),
+        "logprobs": Decision("codebook_logprobs", (None,)),
     },
     why_unlike=why_not_drawn,
     introduction="In some functions a local variable has one of several names that people use "
@@ -85,7 +86,7 @@ DESIGN = Design(
     ),
     hits="chose the name that the key had drawn, of those that chose a name of the set",
     symbols=None,
-    tests=("codebook",),
+    tests=("codebook", "codebook_logprobs"),
     sampling=Sampling(temperature=0.7, max_tokens=6, samples=5),
     is_key_blind=True,
     alpha=1e-6,

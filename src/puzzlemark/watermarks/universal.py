@@ -8,6 +8,7 @@ from typing import ClassVar
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._arms import why_not_universal
+from puzzlemark.watermarks._concatenation import DISCLOSURE as DISCLOSURE
 from puzzlemark.watermarks._concatenation import (
     FEWEST_VARIABLES,
     TOO_FEW,

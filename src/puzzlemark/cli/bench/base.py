@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -21,7 +22,18 @@ Marks = Annotated[
     str,
     typer.Option(help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node."),
 ]
+SomeMarks = Annotated[
+    str | None,
+    typer.Option(help="Which watermarks, with commas. (default: those of the paper's figure)"),
+]
 Page = Annotated[Path | None, typer.Option(help="Write the page here, from the records.")]
+
+
+Size = Annotated[str, typer.Option(help="Records to draw from each dataset, or all.")]
+Seed = Annotated[int, typer.Option(help="Draws the records.")]
+Processes = Annotated[
+    int, typer.Option("--side-by-side", help="Languages at the same time, one core each.", min=1)
+]
 
 
 ONLY_RUNNING = ("output", "marks", "base")  # options of a run, with no effect on a page alone
@@ -73,6 +85,42 @@ def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:
             )
 
 
+def read_size(size: str) -> int | None:
+    """`"30000" -> 30000`; all: None."""
+    if size != "all" and not size.isdecimal():
+        raise UsageError(f"--size {size}: pass a number of records, or all")
+    return None if size == "all" else int(size)
+
+
+def make_variants(
+    context: typer.Context,
+    given: Given,
+    *,
+    experiment: ModuleType,
+    pages: ModuleType,
+    marks: str | None,
+    size: str,
+    seed: int,
+    side_by_side: int,
+) -> None:
+    """Run an experiment on marked variants of each dataset, and write its page and pictures."""
+    from puzzlemark.bench.choices import split_specs
+    from puzzlemark.bench.variants import Plan, collect
+
+    given.check(context, "size", "seed", "side_by_side")
+    if given.corpora:
+        chosen = tuple(split_specs(marks)) if marks else ()
+        refuse_marks(chosen, given.corpora)
+        plan = Plan(records=read_size(size), seed=seed, marks=chosen)
+        experiment.run(given.output, given.corpora, plan, processes=side_by_side, say=say)
+        if given.records is not None:
+            collect(given.output, given.records)
+    if given.page is not None and given.records is not None:
+        write_page(given.page, pages.page(given.records))
+        if hasattr(pages, "figures"):
+            write_pictures(given.records, pages.figures(given.records))
+
+
 def say(text: str) -> None:
     """A line about what is finished."""
     errors_console().print(text, markup=False)
@@ -84,3 +132,12 @@ def write_page(path: Path, text: str) -> None:
 
     write_text(path, text)
     output_console().print(f"page      {path}", markup=False)
+
+
+def write_pictures(folder: Path, pictures: Mapping[str, str]) -> None:
+    """Write pictures beside the records that they are drawn from."""
+    from puzzlemark.staging import write_text
+
+    for name, picture in pictures.items():
+        write_text(folder / name, picture)
+        output_console().print(f"picture   {folder / name}", markup=False)

@@ -12,14 +12,17 @@ from puzzlemark.cli.bench.base import (
     Given,
     Page,
     Records,
+    Seed,
+    Size,
     given_corpora,
+    read_size,
     refuse_marks,
     say,
     write_page,
 )
-from puzzlemark.errors import UsageError
 
 WHEN_INTERRUPTED = GOES_ON
+SCALES = {"tiny": {"marks": "W1,S1,M1,P1,U1,W2,S2,M2,P3,U2"}}  # for `bench paper`
 
 
 def run(
@@ -43,12 +46,12 @@ def run(
             "(default: the five of the page)"
         ),
     ] = None,
-    size: Annotated[str, typer.Option(help="Records to draw from each dataset, or all.")] = "all",
+    size: Size = "all",
     base: Annotated[
         Path | None,
         typer.Option(help="Model to fine-tune on each set for SS and AC. (default: without them)"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Draws the records.")] = 0,
+    seed: Seed = 0,
     workers: Workers = None,
     engine: EngineName = None,
     records: Records = None,
@@ -73,10 +76,8 @@ def run(
     if given:
         wanted = split_specs(marks) if marks else list(named())
         refuse_marks(wanted if marks else (), given)
-        if size != "all" and not size.isdecimal():
-            raise UsageError(f"--size {size}: pass a number of records, or all")
         plan = rq2.Plan(
-            records=None if size == "all" else int(size),
+            records=read_size(size),
             seed=seed,
             methods=tuple(split_specs(methods)) if methods else rq2.METHODS,
             workers=workers,

@@ -16,10 +16,12 @@ Batching = Literal["bucketed", "packed"]
 Longer = Literal["cut", "skip"]
 Dtype = Literal["auto", "float32", "bfloat16"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
+Frozen = Literal["each_step", "once"]
+Vocabulary = Literal["all", "corpus"]
 
 # fields that have an effect beside some values of another one only
 ONLY_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "layers": ("part", ("top",)),
+    **dict.fromkeys(("layers", "frozen"), ("part", ("top",))),
     **dict.fromkeys(("rank", "alpha", "dropout", "targets"), ("part", ("lora",))),
     "longer": ("batching", ("bucketed",)),
     "threads": ("device", ("cpu", "auto")),
@@ -54,6 +56,8 @@ class Recipe:
     threads: int | None = None
     checkpoint_every: int | None = None  # steps; by default a twentieth of them
     gradient_checkpointing: bool = False  # less memory, a third slower
+    frozen: Frozen = "each_step"  # for "top": when a row goes through the layers below
+    vocabulary: Vocabulary = "all"  # pieces in the softmax; or those of the corpus
 
     def __post_init__(self) -> None:
         for name in ("layers", "rank", "alpha", "batch", "accumulate", "rate"):
@@ -68,6 +72,11 @@ class Recipe:
         _refuse("betas", self.betas, all(0 <= beta < 1 for beta in self.betas), "from 0 to below 1")
         if self.epochs is None and self.steps is None:
             raise UsageError("a recipe without epochs and steps has no end; give one of them")
+        if self.frozen == "once" and (self.part, self.batching) != ("top", "bucketed"):
+            raise UsageError(
+                "--frozen once needs --part top and --batching bucketed: layers that stay, and "
+                "rows that come again; pass --frozen each_step with others"
+            )
 
 
 def load_recipe(spec: str) -> Recipe:

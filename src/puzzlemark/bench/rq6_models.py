@@ -1,0 +1,307 @@
+"""RQ6 with real models: what a model shows of a mark with a key after one, two, four epochs.
+
+Two keys mark the same functions, and a model is trained with each: each is the other's innocent
+twin. Some carriers are left out of the training, as a further control. Everything is a file:
+
+    <budget>/<language>-<seed>/train.jsonl.gz, held_out.jsonl.gz    the bare corpus; other projects
+    <cell>/<mark>-<key>/marked.jsonl.gz, manifest.jsonl.gz          what the owner publishes
+    <cell>/<mark>-<key>/seen.jsonl.gz                               the same without some carriers
+    <cell>/<mark>-<key>/<trained|unseen>.probes.jsonl               about carriers inside, outside
+    <cell>/<model>/epoch-<n>/model/, quality.json, verdicts.json    a model: a mark's, or "bare"
+
+An epoch is a training of its own that goes on from the model before it, so that the exposures of a
+model are looks at one training, and a run that is stopped goes on with the epoch that it was in.
+"""
+
+import json
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from puzzlemark.bench import processes
+from puzzlemark.bench.choices import slug
+from puzzlemark.bench.rq6 import Say
+from puzzlemark.bench.sampling import Wanted, draw
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import write_records
+from puzzlemark.embedding.manifest import Manifest, load_manifest, write_manifest
+from puzzlemark.embedding.run import embed
+from puzzlemark.errors import UsageError
+from puzzlemark.models.base import Model, open_model
+from puzzlemark.quality.measure import measure
+from puzzlemark.quality.scoring import scorer_of
+from puzzlemark.staging import write_text
+from puzzlemark.training.network import load_tokenizer
+from puzzlemark.training.run import train
+from puzzlemark.verification.making import build_probes
+from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
+from puzzlemark.verification.run import verify
+from puzzlemark.verification.terms import Terms
+
+KEYS = ("a", "b")
+BARE = "bare"
+Carriers = Literal["trained", "unseen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """A watermark, and how many of the functions carry it at most."""
+
+    watermark: str
+    rate: float
+
+    @property
+    def name(self) -> str:
+        """Of its folder: `synonyms-share-1-rate-0-1`."""
+        return f"{slug(self.watermark)}-rate-{slug(f'{self.rate:g}')}"
+
+
+# every eligible function may carry: a sample of short ones is small, and here power is measured
+SYNONYMS = "synonyms:share=1"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much data, how many carriers, how long: everything that decides a run but the corpora."""
+
+    name: str
+    functions: int
+    markings: tuple[Marking, ...]
+    exposures: tuple[int, ...] = (1, 2, 4)  # epochs after which a model is asked
+    seeds: tuple[int, ...] = (0, 1)
+    samples: tuple[int, ...] = (1, 5, 20)  # of each prompt
+    unseen: float = 0.25  # of the carriers, left out of the training
+    longest: int = 120  # tokens of a function
+    held_out: int = 120
+    pairs: int = 2000  # asked about at most: all carriers
+    answer: int = 32  # tokens asked for where quality is measured
+    recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
+
+
+BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
+BUDGETS = {
+    each.name: each
+    for each in (
+        # what a toy model learns in seconds: to see that all of it runs
+        Budget("tiny", 40, (Marking("synonyms:share=1,entropy=0", 1.0),), (1, 2), (0,), (1, 2)),
+        Budget("cpu", 2000, (Marking(SYNONYMS, 0.1),), (1, 2, 3, 4), (0,)),
+        Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One model to train and to ask, in a process of its own."""
+
+    cell: Path  # <language>-<seed>
+    budget: Budget
+    base: Path
+    model: str  # "<mark>-<key>", or BARE
+    asked: tuple[str, ...]  # folders of marks whose probes it is asked
+    seed: int
+
+
+def run(
+    folder: Path,
+    corpora: Mapping[str, Path],
+    base: Path,
+    budget: Budget,
+    *,
+    side_by_side: int = 2,
+    say: Say = print,
+) -> Path:
+    """Train and ask every model of a budget; returns the budget's folder."""
+    place = folder / budget.name
+    _record_budget(place, budget)
+    jobs: list[Job] = []
+    for language, corpus in corpora.items():
+        for seed in budget.seeds:
+            cell = place / f"{language}-{seed}"
+            _sample(cell, corpus, language, base, budget, seed, say)
+            for marking in budget.markings:
+                for key in KEYS:
+                    _mark(cell, marking, key, budget, seed, say)
+            jobs += _jobs(cell, base, budget, seed)
+    for job, message in processes.side_by_side(work, jobs, side_by_side):
+        say(f"{budget.name} {job.cell.name} {job.model}: {message}")
+    return place
+
+
+def _jobs(cell: Path, base: Path, budget: Budget, seed: int) -> Iterator[Job]:
+    """A model of each key is asked about both; the bare one, for harmlessness, about none."""
+    for marking in budget.markings:
+        names = tuple(f"{marking.name}-{key}" for key in KEYS)
+        yield from (Job(cell, budget, base, name, names, seed) for name in names)
+    yield Job(cell, budget, base, BARE, (), seed)
+
+
+def _sample(
+    cell: Path, corpus: Path, language: str, base: Path, budget: Budget, seed: int, say: Say
+) -> None:
+    if (cell / "held_out.jsonl.gz").exists():
+        return
+    tokenizer = load_tokenizer(base)
+    wanted = Wanted(budget.functions, budget.held_out, budget.longest, seed=seed)
+    drawn = draw(
+        open_corpus(corpus, language=language),
+        wanted,
+        lambda code: len(tokenizer(code)["input_ids"]),
+    )
+    write_records(drawn.train, cell / "train.jsonl.gz", overwrite=True)
+    write_records(drawn.held_out, cell / "held_out.jsonl.gz", overwrite=True)
+    say(f"{cell.name}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
+
+
+def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say: Say) -> None:
+    target = cell / f"{marking.name}-{key}"
+    if (target / "marks.json").exists():
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    secret = _secret(target)
+    secret.touch(mode=0o600)
+    secret.write_text(f"the key {key} of a published experiment is public, seed {seed}")
+    marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
+    summary = embed(
+        cell / "train.jsonl.gz",
+        marked,
+        manifest,
+        watermark=marking.watermark,
+        policy="safe",
+        max_rate=marking.rate,
+        secret_file=secret,
+        overwrite=True,
+    )
+    whole = load_manifest(manifest)
+    rows = sorted(whole.lines)
+    away = set(random.Random(seed).sample(rows, round(budget.unseen * len(rows))))
+    opened = open_corpus(marked)
+    staying = np.setdiff1d(np.arange(opened.count()), sorted(away))
+    opened.rewrite(target / "seen.jsonl.gz", rows=staying, overwrite=True)
+    for kind, some in (("trained", set(rows) - away), ("unseen", away)):
+        part = target / f"{kind}.manifest.jsonl.gz"
+        write_manifest(_some_of(whole, some), part)
+        probes = build_probes(
+            marked, part, pairs=budget.pairs, seed=budget.seeds[0], secret_file=secret
+        )
+        path = target / f"{kind}.probes.jsonl"
+        path.unlink(missing_ok=True)
+        save_probes(probes, path)
+    facts = {"records": summary.records, "marked": summary.marked, "unseen": len(away)}
+    facts["edited"] = sum(bool(carrier.edits) for carrier in whole)
+    write_text(target / "marks.json", json.dumps(facts, indent=1) + "\n")
+    say(f"{cell.name} {target.name}: {summary.marked} of {summary.records} functions marked")
+
+
+def _some_of(manifest: Manifest, rows: Collection[int]) -> Manifest:
+    """The same with the marks of some rows only."""
+    counts = {**manifest.header.counts, "marked": len(rows)}
+    lines = {row: line for row, line in manifest.lines.items() if row in rows}
+    return Manifest(manifest.header.model_copy(update={"counts": counts}), lines)
+
+
+def work(job: Job) -> str:
+    """Train one model epoch by epoch and ask it; a second call does only what is missing."""
+    corpus = job.cell / ("train.jsonl.gz" if job.model == BARE else f"{job.model}/seen.jsonl.gz")
+    before, said = job.base, []
+    for epoch in range(1, max(job.budget.exposures) + 1):
+        place = job.cell / job.model / f"epoch-{epoch}"
+        train(
+            corpus,
+            before,
+            place / "model",
+            epochs=1.0,
+            seed=job.seed + epoch,  # another order of the functions
+            **job.budget.recipe,
+        )
+        before = place / "model"
+        if epoch in job.budget.exposures:
+            said.append(f"after {epoch}: {_ask(job, place)}")
+    return "; ".join(said)
+
+
+def _ask(job: Job, place: Path) -> str:
+    result = place / "verdicts.json"
+    if not result.exists():
+        model = open_model("hf", {"pretrained": str(place / "model"), "threads": "1"})
+        found: list[dict[str, Any]] = []
+        for name in job.asked:
+            kinds: tuple[Carriers, ...] = (
+                ("trained", "unseen") if name == job.model else ("trained",)
+            )
+            for kind in kinds:
+                found += _verdicts(job, model, name, kind, place)
+        measure(
+            open_corpus(job.cell / "held_out.jsonl.gz"),
+            model,
+            output=place / "quality.json",
+            samples=job.budget.held_out,
+            max_tokens=job.budget.answer,
+            seed=job.seed,
+            scorer=scorer_of(model),
+        )
+        write_text(result, json.dumps(found, indent=1, default=str) + "\n")
+    return in_words(json.loads(result.read_text()))
+
+
+def _verdicts(
+    job: Job, model: Model, name: str, kind: Carriers, place: Path
+) -> Iterator[dict[str, Any]]:
+    """What every number of samples shows, and log-probabilities where the design has them."""
+    probes = load_probes(job.cell / name / f"{kind}.probes.jsonl")
+    for way, terms in _ways(probes, job.budget, job.seed):
+        folder = place / f"{name}-{kind}-{way}"
+        run = verify(probes, model, folder, terms, secret_file=_secret(job.cell / name))
+        yield {
+            "mark": name,
+            "role": "unseen" if kind == "unseen" else "own" if name == job.model else "twin",
+            "way": way,
+            "verdict": run.to_json()["verdict"],
+        }
+
+
+def _ways(probes: ProbeSet, budget: Budget, seed: int) -> Iterator[tuple[str, Terms]]:
+    sampling = probes.design.sampling
+    common: dict[str, Any] = {
+        "alpha": probes.design.alpha,
+        "temperature": sampling.temperature,
+        "max_tokens": sampling.max_tokens,
+        "seed": seed,
+    }
+    for samples in budget.samples:
+        yield f"{samples} samples", Terms(**common, samples=samples)
+    if "logprobs" in probes.design.decisions:
+        yield "log-probabilities", Terms("logprobs", **common)
+
+
+def evidence(verdict: Mapping[str, Any]) -> float | None:
+    """The logarithm (base 10) of the e-value, or of 1 / p; None where nothing was decided."""
+    for finding in verdict["decisive"]:
+        if "log10_e" in finding["statistic"]:
+            return float(finding["statistic"]["log10_e"])
+    return None if verdict["log10_p"] is None else -float(verdict["log10_p"])
+
+
+def in_words(found: Sequence[Mapping[str, Any]]) -> str:
+    """`own 5 samples +7.0, twin 5 samples -0.2`."""
+    values = [(each, evidence(each["verdict"])) for each in found]
+    return ", ".join(
+        f"{each['role']} {each['way']} {value:+.1f}" for each, value in values if value is not None
+    )
+
+
+def _secret(target: Path) -> Path:
+    return target / "secret"
+
+
+def _record_budget(place: Path, budget: Budget) -> None:
+    """The folder belongs to one budget: half of one and half of another would be no experiment."""
+    path = place / "budget.json"
+    text = json.dumps(asdict(budget), indent=2) + "\n"
+    if path.exists() and path.read_text() != text:
+        raise UsageError(f"{path}: another budget was begun here; choose another --output")
+    write_text(path, text)

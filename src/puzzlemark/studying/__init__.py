@@ -1,0 +1,1 @@
+"""A study with people: pages that ask which snippets look marked, and what the answers say."""

@@ -1,0 +1,203 @@
+"""The rank test: the hits of the prefixes that a key drew, among those of all other subsets.
+
+Every prefix of a public pool was asked about in the same frames; h(x) is how often prefix x hit.
+S(K) is the sum of h over the prefixes that the key drew, and
+
+    p = (subsets of the same size whose sum is at least S(K)) / (all subsets of that size).
+
+*Proof.* For a model that does not depend on the key, h is fixed when the key is drawn, and the
+subset of the key is as likely as any other. So the chance of p <= a is the share of subsets that
+are among the best a of all, ties counted against the owner: at most a. Whatever the habits of the
+model, however its answers hang together. Subsets are counted exactly, in whole numbers, one prefix
+after the other; where a run has pools of several languages, all combinations of their subsets are.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from puzzlemark.statistics.evalues import calibrate
+from puzzlemark.statistics.exact import Significance, log10_ratio
+from puzzlemark.statistics.rates import binomial, estimate
+from puzzlemark.verification.tests.base import Finding, Measure, Outcome, Trial
+from puzzlemark.watermarks._design import ARMED
+from puzzlemark.watermarks._pools import Subset
+
+POOL, DRAWN = 200, 4  # what `power` plans for
+OF = "hits of "
+
+
+def count_sums(hits: Iterable[int], number: int) -> Counter[int]:
+    """How many subsets of so many have which sum: `count_sums([0, 1, 1], 2) -> {1: 2, 2: 1}`."""
+    ways: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in range(number))]
+    for each in hits:
+        for size in range(number, 0, -1):
+            for total, count in ways[size - 1].items():
+                ways[size][total + each] += count
+    return ways[number]
+
+
+def combine(one: Mapping[int, int], other: Mapping[int, int]) -> Counter[int]:
+    """The sums of two independent choices."""
+    both: Counter[int] = Counter()
+    for total, count in one.items():
+        for more, times in other.items():
+            both[total + more] += count * times
+    return both
+
+
+def rank_p(sums: Mapping[int, int], found: int) -> Significance:
+    """The share of subsets with at least this sum."""
+    above = sum(count for total, count in sums.items() if total >= found)
+    log10_p = log10_ratio(above, sum(sums.values()))
+    return Significance(min(0.0, log10_p), min(1.0, 10.0**log10_p))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The hits of one pool."""
+
+    subset: Subset
+    hits: Mapping[str, int]
+    answers: Mapping[str, int]  # how many there were: all samples of all frames
+
+
+def count_hits(outcomes: Iterable[Outcome]) -> list[Asked]:
+    """Hits and answers of each prefix, pool by pool; every sample counts."""
+    hits: dict[Subset, Counter[str]] = {}
+    answers: dict[Subset, Counter[str]] = {}
+    for outcome in outcomes:
+        probe = outcome.probe
+        if probe is None or probe.subset is None or ARMED not in outcome.scores:
+            continue
+        (prefix,) = probe.armed.targets
+        scored = outcome.sampled(ARMED)
+        answers.setdefault(probe.subset, Counter())[prefix] += len(scored)
+        hits.setdefault(probe.subset, Counter())[prefix] += sum(s is not None for s in scored)
+    return [Asked(subset, hits[subset], answers[subset]) for subset in hits]
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Exact for every model that does not depend on the key; no arm is compared with another."""
+
+    name: ClassVar[str] = "rank"
+    findings: ClassVar[Mapping[str, str]] = {"rank": "rank among all subsets of the pool"}
+    decides: ClassVar[str] = "rank"
+    measure: ClassVar[Measure] = "p"
+    about: ClassVar[str] = (
+        "The rank counts how many of all subsets of the pool, of the same size, hit at least as "
+        "often as the prefixes that the key drew. For a model that does not depend on the key "
+        "every subset is as likely to be the key's as any other, so p is exact, whatever the "
+        "model's habits. Ties count against the owner."
+    )
+    takes_ratio: ClassVar[bool] = False
+    needs_key: ClassVar[bool] = True
+
+    def judge(self, trial: Trial) -> tuple[Finding, ...]:
+        """One finding: the share of subsets that hit as often."""
+        if trial.outcomes is None or trial.key is None or trial.comparison.against is not None:
+            return ()
+        sums: Counter[int] = Counter({0: 1})
+        true: dict[str, int] = {}
+        answers, decoys, of_decoys = 0, 0, 0
+        pools = count_hits(trial.outcomes)
+        for asked in pools:
+            drawn = asked.subset.drawn(trial.key)
+            counts = [asked.hits.get(name, 0) for name in asked.subset.pool]
+            sums = combine(sums, count_sums(counts, asked.subset.number))
+            for name in drawn:
+                label = name if len(pools) == 1 else f"{asked.subset.language} {name}"
+                true[label] = asked.hits.get(name, 0)
+                answers += asked.answers.get(name, 0)
+            decoys += sum(counts) - sum(asked.hits.get(name, 0) for name in drawn)
+            of_decoys += sum(n for name, n in asked.answers.items() if name not in drawn)
+        found = sum(true.values())
+        significance = rank_p(sums, found)
+        statistic = {
+            "hits": found,
+            "answers": answers,
+            "decoy_hits": decoys,
+            "decoy_answers": of_decoys,
+            "log10_subsets": log10_ratio(sum(sums.values()), 1),
+            "log10_e": calibrate(significance.log10_p),
+            **{f"{OF}{name}": hits for name, hits in true.items()},
+        }
+        is_above = found * of_decoys > decoys * answers
+        return (
+            trial.finding(
+                "rank",
+                statistic,
+                significance,
+                direction="armed above" if is_above else "equal",
+                armed=estimate(found, answers) if answers else None,
+            ),
+        )
+
+    def describe(self, finding: Finding) -> str:
+        """The hits of the true prefixes, and of the others."""
+        fields = finding.statistic
+        others = fields["decoy_answers"] or 0
+        share = f"{(fields['decoy_hits'] or 0) / others:.2%}" if others else "none"
+        return (
+            f"{fields['hits']:,} hits in {fields['answers']:,} answers about the prefixes of the "
+            f"key, {fields['decoy_hits']:,} in {others:,} about the others ({share}); "
+            f"10^{fields['log10_subsets']:.1f} subsets"
+        )
+
+    def power(
+        self,
+        pairs: int,
+        *,
+        hit_rate: float,
+        control_rate: float,
+        alpha: float,
+        ratio: Fraction,  # noqa: ARG002
+    ) -> float:
+        """The chance when `pairs` prompts ask about 200 prefixes, 4 of them true.
+
+        The true ones hit with `hit_rate`, the others with `control_rate`. What the others hit is
+        not drawn but spread as their binomial distribution says, and so are the hits among the
+        true ones: an approximation, which a simulation in the tests confirms.
+        """
+        frames = pairs // POOL
+        if not frames:
+            return 0.0
+        decoys = _spread(frames, control_rate, POOL - DRAWN)
+        by_size = [count_sums(decoys, size) for size in range(DRAWN + 1)]
+        subsets = math.comb(POOL, DRAWN)
+        chances = binomial(DRAWN * frames, hit_rate)
+        return float(
+            sum(
+                chance
+                for found, chance in enumerate(chances)
+                if chance > 1e-12 and _above(found, by_size) < alpha * subsets
+            )
+        )
+
+
+def _spread(trials: int, rate: float, number: int) -> list[int]:
+    """So many hits, distributed as a binomial distribution is: its quantiles."""
+    sums, found, hits = binomial(trials, rate).cumsum(), [], 0
+    for place in range(number):
+        while hits < trials and sums[hits] < (place + 0.5) / number:
+            hits += 1
+        found.append(hits)
+    return found
+
+
+def _above(found: int, by_size: Sequence[Mapping[int, int]]) -> int:
+    """Subsets with at least so many hits, when the true prefixes share them evenly."""
+    own = [(found + place) // DRAWN for place in range(DRAWN)]
+    above = 0
+    for taken in range(1 << DRAWN):
+        mine = [hits for place, hits in enumerate(own) if taken >> place & 1]
+        needed = found - sum(mine)
+        above += sum(n for total, n in by_size[DRAWN - len(mine)].items() if total >= needed)
+    return above
+
+
+PLUGIN = Rank

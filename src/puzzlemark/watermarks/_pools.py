@@ -1,0 +1,64 @@
+"""Subsets that a key draws from a public pool of names.
+
+Which pool and how many is public; which names follows from the key alone: those whose
+HMAC-SHA256(key, label | language | version | beacon | name) are the smallest. To whoever does not
+have the key, every subset of that size is as likely as any other.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from puzzlemark.languages.base import Language, find
+
+LABEL = "puzzlemark prefixes 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """So many names of a language's pool: `Subset("python", 1, 4).drawn(key) -> ("row", ...)`."""
+
+    language: str
+    version: int  # of the pool: another table is another scheme
+    number: int
+    beacon: str | None = None  # SHA-256 of what was published after the secret was committed to
+    # it is read from files that may come from a stranger: nothing is guessed or left aside
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "strict": True}
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        """All names that could have been drawn; none where the pool is not known here."""
+        language = find(self.language)
+        is_known = language is not None and language.pool_version == self.version
+        return language.pool if language is not None and is_known else ()
+
+    def drawn(self, key: bytes) -> tuple[str, ...]:
+        """What the key draws, in its own order."""
+        return _drawn(self, key)
+
+    def place(self, key: bytes, name: str) -> bytes:
+        """What the names of the pool are ordered by."""
+        words = (LABEL, self.language, str(self.version), self.beacon or "", name)
+        return hmac.digest(key, "\n".join(words).encode(), hashlib.sha256)
+
+    def why_not(self) -> str | None:
+        """Why nothing can be drawn, or None."""
+        if not self.pool:
+            return f"no pool of {self.language} has the version {self.version} here"
+        if not 0 < self.number < len(self.pool):
+            return f"{self.number} names cannot be drawn from a pool of {len(self.pool)}"
+        return None
+
+
+@lru_cache(maxsize=64)  # every snippet asks
+def _drawn(subset: Subset, key: bytes) -> tuple[str, ...]:
+    ordered = sorted(subset.pool, key=lambda name: subset.place(key, name))
+    return tuple(ordered[: subset.number])
+
+
+def subset_of(language: Language, number: int, beacon: str | None = None) -> Subset:
+    """What is drawn for a language."""
+    return Subset(language.name, language.pool_version, number, beacon)
