@@ -89,6 +89,7 @@ class Codebook:
         drawn = [each.draw.symbol(trial.key) for each in carriers]
         bets = [each.bet for each in carriers]
         log10_e = gather(zip(bets, drawn, strict=True)).log10_e
+        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
         log10_e = max(log10_e, -1e6)  # JSON has no word for a bet that lost everything
         given = sum(sum(each.counts.values()) for each in carriers)
         agreed = sum(
@@ -100,7 +101,6 @@ class Codebook:
             for symbol, count in each.counts.items()
         )
         rate = estimate(agreed, given) if given else None
-        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
         statistic = {
             "log10_e": log10_e,
             "carriers": len(carriers),

@@ -106,7 +106,8 @@ class CodebookLogprobs:
         evidence = gather(zip(bets, drawn, strict=True))
         log10_e = max(evidence.log10_e, LOST)
         agreed = sum(each.agrees(s) for each, s in zip(carriers, drawn, strict=True))
-        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
+        # by the evidence itself: keys that lost everything are ties, and count against the owner
+        place = rank(bets, evidence.log10_e, OTHER_KEYS, _seed(carriers))
         statistic: dict[str, float | None] = {
             "log10_e": log10_e,
             "carriers": len(carriers),
