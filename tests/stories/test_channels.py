@@ -15,8 +15,11 @@ from puzzlemark.embedding.secret import find_secret
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import Request
 from puzzlemark.models.scripted import Scripted, find_variables
+from puzzlemark.pages.report import report_page
 from puzzlemark.statistics.evalues import calibrate
+from puzzlemark.verification.report import build
 from puzzlemark.verification.run import Run
+from puzzlemark.verification.together import log10_e_of
 from puzzlemark.watermarks._pools import Subset
 from tests.verification.drawn_names import known_names, probe_set
 
@@ -130,3 +133,50 @@ def test_without_the_option_verdicts_are_corrected_and_without_the_secret_nothin
     refused = together(folder, "--multiply")
     assert refused.exit_code != 0
     assert "--secret-file" in refused.output
+
+
+def test_the_page_of_prefixes_shows_the_true_ones_among_all(folder: Path) -> None:
+    (loud,) = load(folder, "loud-learnt")
+    (table,) = build(loud).tables
+    own, everyone = table.by_test
+    key = find_secret(folder / "secret").derive("watermark:prefixes")
+    frames = len(loud.probes.probes) // 200
+    # it hits whenever a true prefix is asked about, and never else
+    assert {line.name for line in own.lines} == set(Subset("python", 1, 4).drawn(key))
+    assert {line.counts for line in own.lines} == {(frames, frames, 0)}
+    assert {line.name: line.counts for line in everyone.lines} == {
+        str(hits): {0: (0, 196), frames: (4, 0)}.get(hits, (0, 0)) for hits in range(frames + 1)
+    }
+
+
+def test_the_page_of_synonyms_counts_carriers_answers_and_agreement(folder: Path) -> None:
+    (quiet,) = load(folder, "quiet-learnt")
+    report = build(quiet)
+    ((counted,),) = (table.by_test for table in report.tables)
+    cells = [line.counts[0] for line in counted.lines]
+    # five answers each, all of them the drawn name
+    assert cells[:4] == [CARRIERS, CARRIERS, CARRIERS * 5, CARRIERS * 5]
+    expected = quiet.verdict.decisive[0].statistic["expected"]
+    assert cells[4:] == [f"{expected:.1f}", f"{log10_e_of(quiet):.2f}", "1 of 10,000"]
+    page = report_page(report)
+    assert "Each prompt was completed 5 times." in page
+    assert "the first name of a completion" in page
+    assert "asked with its trigger" not in page
+    assert "up to one of 1,000,000 innocent models" in page
+
+
+def test_the_command_writes_the_page_with_the_secret_and_not_without(folder: Path) -> None:
+    def report(*words: object) -> Result:
+        chosen = ["report", str(folder / "loud-learnt"), "-o", str(folder / "page.html")]
+        return CliRunner().invoke(application(), [*chosen, *map(str, words)])
+
+    refused = report()
+    assert refused.exit_code != 0
+    assert "--secret-file" in refused.output
+    assert not (folder / "page.html").exists()
+    done = report("--secret-file", folder / "secret")
+    assert done.exit_code == 0, done.output
+    page = (folder / "page.html").read_text()
+    assert "The prefixes that the key drew" in page
+    assert "puzzlemark report loud-learnt --secret-file SECRET" in page
+    assert (folder / "page.html").stat().st_mode & 0o777 == 0o600

@@ -221,3 +221,15 @@ def test_a_rank_becomes_evidence_with_mean_one() -> None:
     ranks = [10 ** calibrate(math.log10(place / 5000)) for place in range(1, 5001)]
     assert 0.97 < sum(ranks) / 5000 <= 1
     assert calibrate(-8.0) == pytest.approx(4 - math.log10(2))
+
+
+def test_its_table_says_what_was_scored_and_what_the_reference_changed() -> None:
+    beside = dict.fromkeys(NAMES, 0.1)
+    outcomes = [outcome(n, sure(drawn(probe(n))), beside if n else None) for n in range(5)]
+    findings = {each.test: each for each in judge(outcomes)}
+    (counted,) = CodebookLogprobs().tables(findings, outcomes)
+    cells = [line[0] for line in counted.lines.values()]
+    assert cells[:3] == [5, 4, 5]
+    statistic = findings["codebook logprobs"].statistic
+    assert cells[3:5] == [f"{statistic[name]:.2f}" for name in ("log10_e_alone", "log10_e")]
+    assert str(cells[5]).endswith(" of 10,000")
