@@ -47,5 +47,6 @@ def run(
         shown = {"run": str(folder), "output": str(page), "examples": len(report.examples)}
         print_json({**shown, "word": report.word, "sentence": loaded.verdict.sentence})
     else:
-        private = " (private: it shows the trigger)" if report.examples else ""
+        is_private = report.examples or report.is_keyed
+        private = " (private: it shows the trigger)" if is_private else ""
         output_console().print(Text.assemble((report.word, "bold"), f" -> {page}{private}"))

@@ -13,7 +13,7 @@ class Line:
     """One line of a grid."""
 
     name: str
-    counts: tuple[int, ...]
+    counts: tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Table:
     by_arm: Grid
     by_pair: Grid | None  # None: there is no other arm
     failed: int
+    by_test: tuple[Grid, ...] = ()  # what the decisive test counted, in place of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,10 @@ class Report:
     about_tests: tuple[str, ...]
     pairs: int  # that the verdict rests on
     patterns: tuple[str, ...]  # that find the hits; none: whole names do
+    is_first_name: bool  # only the first name of a completion counts
+    hits: str  # what completions did that count: `held the target`
+    samples: int  # completions of each prompt
+    is_keyed: bool  # judged by what a key drew
     model: str
     kind: str
     is_supplied: bool  # the answers are the owner's own file or function

@@ -22,5 +22,10 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["grouped"] = "{:,}".format
+    environment.filters["grouped"] = grouped
     return environment
+
+
+def grouped(value: float | str) -> str:
+    """A number with commas; a text as it is: `12345 -> "12,345"`."""
+    return value if isinstance(value, str) else f"{value:,}"

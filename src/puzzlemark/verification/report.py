@@ -29,13 +29,22 @@ from puzzlemark.pages.report import (
 )
 from puzzlemark.staging import write_text
 from puzzlemark.statistics.rates import Rate
-from puzzlemark.verification.run import FILES, Run, load_run
-from puzzlemark.verification.tests.base import Finding, Outcome, StatisticalTest, by_finding
+from puzzlemark.verification.run import FILES, Run, load_run, needs_key
+from puzzlemark.verification.tests.base import (
+    Counted,
+    Finding,
+    Outcome,
+    StatisticalTest,
+    Tabulating,
+    by_finding,
+    load_test,
+)
 from puzzlemark.verification.verdict import Verdict
 from puzzlemark.watermarks._design import ARMED, HIT, Arm, Design, Probe
+from puzzlemark.watermarks._hits import NAMES
 
 EXAMPLES = 6
-NAMES = ("pretrained", "model", "name", "file")  # what a model's description calls it by
+CALLED = ("pretrained", "model", "name", "file")  # what a model's description calls it by
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -55,8 +64,12 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         legends=tuple(dict.fromkeys(_legend(design, arm.name) for arm in design.arms)),
         about_tests=tuple(dict.fromkeys(test.about for test in tests.values())),
         pairs=len(outcomes),
-        patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form != "name"})),
-        model=legible(str(next((model[name] for name in NAMES if model.get(name)), "unnamed"))),
+        patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form not in NAMES})),
+        is_first_name=any(p.armed.form == "first" for p in probes),
+        hits=design.hits,
+        samples=run.terms.samples,
+        is_keyed=needs_key(design),
+        model=legible(str(next((model[name] for name in CALLED if model.get(name)), "unnamed"))),
         kind=legible(str(model.get("kind", "unknown"))),
         is_supplied=bool(model.get("supplied")),
         alpha=verdict.terms.alpha,
@@ -71,7 +84,7 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         caveats=verdict.caveats,
         examples=tuple(_example(n, design, probes[n], run.completions[n]) for n in shown),
         integrity=tuple(_integrity(run)),
-        commands=tuple(_commands(run.folder)),
+        commands=tuple(_commands(run.folder, is_keyed=needs_key(design))),
     )
 
 
@@ -123,7 +136,24 @@ def _tables(
             by_arm=_by_arm(scores, arm, verdict.design),
             by_pair=None if arm is None else _by_pair(scores, arm, verdict.design),
             failed=each.failed,
+            by_test=() if arm is not None else tuple(_by_test(verdict, outcomes)),
         )
+
+
+def _by_test(verdict: Verdict, outcomes: Sequence[Outcome]) -> Iterator[Grid]:
+    """What tests counted otherwise than by hits of the arms, the decisive one first."""
+    design = verdict.design
+    decides = verdict.terms.decision(design).test
+    for name in sorted(design.tests, key=lambda test: test != decides):
+        test = load_test(name)
+        own = {each.test: each for each in _findings(verdict) if each.test in test.findings}
+        if isinstance(test, Tabulating) and own:
+            yield from map(_grid, test.tables(own, outcomes))
+
+
+def _grid(counted: Counted) -> Grid:
+    lines = (Line(name, counts) for name, counts in counted.lines.items())
+    return Grid(counted.caption, counted.corner, counted.columns, tuple(lines))
 
 
 Scores = Sequence[Mapping[str, str | None]]
@@ -257,6 +287,11 @@ def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
 def _reach(verdict: Verdict) -> str | None:
     if verdict.smallest_effect is None:
         return None
+    if not verdict.design.others:
+        return (
+            f"So many probes show a rate of {verdict.smallest_effect * 100:.1f} % or more with a "
+            "probability of 80 %, when nothing but the key explains it."
+        )
     return (
         f"So many pairs show an armed hit rate of {verdict.smallest_effect * 100:.1f} % or more "
         "with a probability of 80 %, when the other arm hits as often as here."
@@ -351,13 +386,14 @@ def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield legible(f"{prefix}{name}"), legible(text)
 
 
-def _commands(folder: Path) -> Iterable[Fact]:
+def _commands(folder: Path, *, is_keyed: bool) -> Iterable[Fact]:
     name = shlex.quote(folder.resolve().name)
+    secret = " --secret-file SECRET" if is_keyed else ""
     return (
         Fact("The digest of the probe file:", f"sha256sum {name}/probes.jsonl"),
         Fact(
             "Hits, counts, tests and verdict, from the probes and the answers:",
-            f"puzzlemark verify --test-only --output {name}",
+            f"puzzlemark verify --test-only --output {name}{secret}",
         ),
-        Fact("This page:", f"puzzlemark report {name}"),
+        Fact("This page:", f"puzzlemark report {name}{secret}"),
     )

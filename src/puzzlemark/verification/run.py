@@ -160,6 +160,8 @@ def query(
     terms = (terms or usual_terms(design)).fixed(design)
     if reference is not None:
         terms = replace(terms, reference=_digest_of(reference.describe()))
+    elif terms.reference is not None:
+        raise UsageError("the terms name a reference model; pass it (--reference)")
     _require_scores(terms, model, reference)
     rule = None
     if terms.mode == "sequential":

@@ -154,5 +154,5 @@ def test_tests_are_found_by_their_names_and_by_what_they_find() -> None:
         "mcnemar two-sided": "mcnemar",
         "e-process": "sequential",
     }
-    with pytest.raises(UsageError, match=r"no 'chi'.*fisher, mcnemar, sequential"):
+    with pytest.raises(UsageError, match=r"no 'chi'.*fisher, mcnemar, rank, sequential"):
         load_test("chi")

@@ -167,3 +167,22 @@ def test_it_says_what_it_found() -> None:
     assert "answers about the prefixes of the key" in words
     assert "10^7.8 subsets" in words
     assert Rank().judge(Trial(count([], None), None, 0.05)) == ()
+
+
+def test_its_tables_show_every_prefix_once_and_few_lines() -> None:
+    key = b"k" * 32
+    true = PYTHON.drawn(key)
+    # the first true one hits in all of 30 frames, the others never; a decoy hits in every third
+    decoy = next(name for name in PYTHON.pool if name not in true)
+    outcomes = outcomes_of(
+        lambda frame, name: name == true[0] or (name == decoy and frame % 3 == 0), frames=30
+    )
+    own, everyone = Rank().tables({"rank": found(outcomes, key)}, outcomes)
+    assert next(iter(own.lines)) == true[0]
+    assert own.lines[true[0]] == (30, 30, 0)
+    assert own.lines[true[1]] == (0, 30, 196)
+    assert len(everyone.lines) <= 12
+    assert everyone.lines["0 to 2"] == (3, 195)
+    assert everyone.lines["9 to 11"] == (0, 1)
+    assert everyone.lines["30 to 30"] == (1, 0)
+    assert [sum(line[n] for line in everyone.lines.values()) for n in (0, 1)] == [4, 196]  # type: ignore[misc]

@@ -190,6 +190,27 @@ class StatisticalTest(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A table for the reader of a report: lines by name, each with a cell for each column."""
+
+    caption: str
+    corner: str
+    columns: tuple[str, ...]
+    lines: Mapping[str, tuple[int | str, ...]]
+
+
+@runtime_checkable
+class Tabulating(Protocol):
+    """A test that counts otherwise than by hits of the arms, and so brings its own tables."""
+
+    def tables(
+        self, findings: Mapping[str, Finding], outcomes: Sequence[Outcome]
+    ) -> tuple[Counted, ...]:
+        """What the report shows in place of hits by arm; `findings` are its own, by their names."""
+        ...
+
+
 class Watch(Protocol):
     """Evidence that grows with every outcome."""
 

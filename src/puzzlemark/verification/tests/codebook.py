@@ -27,7 +27,7 @@ from puzzlemark.statistics.evalues import (
 )
 from puzzlemark.statistics.exact import Significance
 from puzzlemark.statistics.rates import binomial, estimate
-from puzzlemark.verification.tests.base import Finding, Measure, Outcome, Trial
+from puzzlemark.verification.tests.base import Counted, Finding, Measure, Outcome, Trial
 from puzzlemark.watermarks._design import ARMED
 from puzzlemark.watermarks._draws import Draw
 
@@ -89,6 +89,7 @@ class Codebook:
         drawn = [each.draw.symbol(trial.key) for each in carriers]
         bets = [each.bet for each in carriers]
         log10_e = gather(zip(bets, drawn, strict=True)).log10_e
+        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
         log10_e = max(log10_e, -1e6)  # JSON has no word for a bet that lost everything
         given = sum(sum(each.counts.values()) for each in carriers)
         agreed = sum(
@@ -100,7 +101,6 @@ class Codebook:
             for symbol, count in each.counts.items()
         )
         rate = estimate(agreed, given) if given else None
-        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
         statistic = {
             "log10_e": log10_e,
             "carriers": len(carriers),
@@ -138,6 +138,23 @@ class Codebook:
             f"{fields['agreed']:,} of {fields['answers']:,} answers agreed, where "
             f"{fields['expected']:.1f} would by chance"
         )
+
+    def tables(
+        self,
+        findings: Mapping[str, Finding],
+        outcomes: Sequence[Outcome],  # noqa: ARG002
+    ) -> tuple[Counted, ...]:
+        """What was asked and answered, and what agreed with the key."""
+        fields = findings["codebook"].statistic
+        lines: dict[str, tuple[int | str, ...]] = {
+            "carriers that were asked about": (whole(fields["carriers"]),),
+            "of them with a name of the set among the answers": (whole(fields["answered"]),),
+            "answers that are a name of the set": (whole(fields["answers"]),),
+            "of them the name that the key drew": (whole(fields["agreed"]),),
+            "as many would be by chance": (f"{fields['expected']:.1f}",),
+        }
+        evidence = evidence_lines(findings, "codebook")
+        return (Counted("Answers and the key", "", ("number",), {**lines, **evidence}),)
 
     def power(
         self,
@@ -195,6 +212,20 @@ class Watching:
             self.evidence = self.evidence.after(each.bet, each.draw.symbol(self.key))
             self.suffices = self.evidence.log10_e >= -math.log10(self.alpha)
         return self.suffices
+
+
+def whole(count: float | None) -> int:
+    """A count of a finding, which is a whole number."""
+    return int(count or 0)
+
+
+def evidence_lines(findings: Mapping[str, Finding], name: str) -> dict[str, tuple[int | str, ...]]:
+    """The evidence and the rank, for a table."""
+    place = whole(findings[f"{name} rank"].statistic["rank"])
+    return {
+        "evidence: log10 e": (f"{findings[name].statistic['log10_e']:.2f}",),
+        "place of the key among others": (f"{place:,} of {OTHER_KEYS + 1:,}",),
+    }
 
 
 def significance(log10_e: float) -> Significance:

@@ -23,8 +23,20 @@ from puzzlemark.statistics.evalues import (
 )
 from puzzlemark.statistics.exact import Significance
 from puzzlemark.statistics.rates import binomial, estimate
-from puzzlemark.verification.tests.base import Direction, Finding, Measure, Outcome, Trial
-from puzzlemark.verification.tests.codebook import OTHER_KEYS, significance
+from puzzlemark.verification.tests.base import (
+    Counted,
+    Direction,
+    Finding,
+    Measure,
+    Outcome,
+    Trial,
+)
+from puzzlemark.verification.tests.codebook import (
+    OTHER_KEYS,
+    evidence_lines,
+    significance,
+    whole,
+)
 from puzzlemark.watermarks._design import ARMED
 from puzzlemark.watermarks._draws import Draw
 
@@ -106,7 +118,8 @@ class CodebookLogprobs:
         evidence = gather(zip(bets, drawn, strict=True))
         log10_e = max(evidence.log10_e, LOST)
         agreed = sum(each.agrees(s) for each, s in zip(carriers, drawn, strict=True))
-        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
+        # by the evidence itself: keys that lost everything are ties, and count against the owner
+        place = rank(bets, evidence.log10_e, OTHER_KEYS, _seed(carriers))
         statistic: dict[str, float | None] = {
             "log10_e": log10_e,
             "carriers": len(carriers),
@@ -148,6 +161,23 @@ class CodebookLogprobs:
             f"log10 e = {fields['log10_e']:.2f} from {fields['carriers']:,} carriers{held}; of "
             f"{fields['agreed']:,} the drawn name gained most over its frequency"
         )
+
+    def tables(
+        self,
+        findings: Mapping[str, Finding],
+        outcomes: Sequence[Outcome],  # noqa: ARG002
+    ) -> tuple[Counted, ...]:
+        """Of how many carriers names were scored, and where the drawn one gained."""
+        fields = findings["codebook logprobs"].statistic
+        lines: dict[str, tuple[int | str, ...]] = {
+            "carriers whose names were scored": (whole(fields["carriers"]),),
+            "of them also by an innocent model": (whole(fields["with_reference"]),),
+            "the drawn name gained most over its frequency": (whole(fields["agreed"]),),
+        }
+        if "log10_e_alone" in fields:
+            lines["without the innocent model: log10 e"] = (f"{fields['log10_e_alone']:.2f}",)
+        evidence = evidence_lines(findings, "codebook logprobs")
+        return (Counted("Log-probabilities and the key", "", ("number",), {**lines, **evidence}),)
 
     def power(
         self,

@@ -22,12 +22,13 @@ from typing import ClassVar
 from puzzlemark.statistics.evalues import calibrate
 from puzzlemark.statistics.exact import Significance, log10_ratio
 from puzzlemark.statistics.rates import binomial, estimate
-from puzzlemark.verification.tests.base import Finding, Measure, Outcome, Trial
+from puzzlemark.verification.tests.base import Counted, Finding, Measure, Outcome, Trial
 from puzzlemark.watermarks._design import ARMED
 from puzzlemark.watermarks._pools import Subset
 
 POOL, DRAWN = 200, 4  # what `power` plans for
 OF = "hits of "
+MOST_LINES = 12  # of the table of all prefixes by their hits
 
 
 def count_sums(hits: Iterable[int], number: int) -> Counter[int]:
@@ -110,8 +111,7 @@ class Rank:
             counts = [asked.hits.get(name, 0) for name in asked.subset.pool]
             sums = combine(sums, count_sums(counts, asked.subset.number))
             for name in drawn:
-                label = name if len(pools) == 1 else f"{asked.subset.language} {name}"
-                true[label] = asked.hits.get(name, 0)
+                true[_label(asked, pools, name)] = asked.hits.get(name, 0)
                 answers += asked.answers.get(name, 0)
             decoys += sum(counts) - sum(asked.hits.get(name, 0) for name in drawn)
             of_decoys += sum(n for name, n in asked.answers.items() if name not in drawn)
@@ -148,6 +148,32 @@ class Rank:
             f"10^{fields['log10_subsets']:.1f} subsets"
         )
 
+    def tables(
+        self, findings: Mapping[str, Finding], outcomes: Sequence[Outcome]
+    ) -> tuple[Counted, ...]:
+        """The prefixes of the key one by one, and all prefixes by how often they hit."""
+        pools = count_hits(outcomes)
+        statistic = findings["rank"].statistic
+        true = {name.removeprefix(OF) for name in statistic if name.startswith(OF)}
+        hits = {_label(a, pools, name): a.hits[name] for a in pools for name in a.answers}
+        answers = {_label(a, pools, name): n for a in pools for name, n in a.answers.items()}
+        decoys = [number for name, number in hits.items() if name not in true]
+        lines: dict[str, tuple[int | str, ...]] = {
+            name: (number, answers[name], sum(each >= number for each in decoys))
+            for name, number in sorted(hits.items(), key=lambda each: (-each[1], each[0]))
+            if name in true
+        }
+        columns = "hits", "answers", "others with as many"
+        return (
+            Counted("The prefixes that the key drew (keep them secret)", "prefix", columns, lines),
+            Counted(
+                "All prefixes of the pool, by their hits",
+                "hits",
+                ("of the key", "others"),
+                _by_hits([hits[name] for name in lines], decoys),
+            ),
+        )
+
     def power(
         self,
         pairs: int,
@@ -177,6 +203,23 @@ class Rank:
                 if chance > 1e-12 and _above(found, by_size) < alpha * subsets
             )
         )
+
+
+def _label(asked: Asked, pools: Sequence[Asked], name: str) -> str:
+    """A prefix; where there are pools of several languages, with its own."""
+    return name if len(pools) == 1 else f"{asked.subset.language} {name}"
+
+
+def _by_hits(true: Sequence[int], decoys: Sequence[int]) -> dict[str, tuple[int | str, ...]]:
+    """How many prefixes hit how often: `{"0": (0, 190), "1": (0, 6), "2": (4, 0)}`."""
+    most = max((*true, *decoys), default=0)
+    width = -(-(most + 1) // MOST_LINES)
+    lines: dict[str, tuple[int | str, ...]] = {}
+    for low in range(0, most + 1, width):
+        within = range(low, low + width)
+        name = str(low) if width == 1 else f"{low:,} to {min(most, within[-1]):,}"
+        lines[name] = (sum(n in within for n in true), sum(n in within for n in decoys))
+    return lines
 
 
 def _spread(trials: int, rate: float, number: int) -> list[int]:
