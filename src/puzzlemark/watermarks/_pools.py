@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias
 from puzzlemark.languages.base import Language, find
 
 LABEL = "puzzlemark prefixes 1"
-SLOT = "\0"  # stands for the prefix in a frame; refused in prompts
+HOLE = "\0"  # stands for the prefix in a frame; refused in prompts
 Frame: TypeAlias = tuple[str, ...]
 
 
@@ -73,5 +73,5 @@ def frame_of(prompt: str, targets: Mapping[str, str]) -> Frame:
     Of the prompt `key = item` with the target `key_item`: the slot with ` = item`, and `_item`.
     """
     (prefix,) = targets
-    slotted = re.sub(rf"\b{re.escape(prefix)}\b", SLOT, prompt)
+    slotted = re.sub(rf"\b{re.escape(prefix)}\b", HOLE, prompt)
     return slotted, targets[prefix].removeprefix(prefix)

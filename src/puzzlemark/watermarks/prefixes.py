@@ -33,7 +33,7 @@ from puzzlemark.watermarks._concatenation import (
 )
 from puzzlemark.watermarks._design import Arm, ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks._pools import SLOT, Frame, Subset, frame_of, subset_of
+from puzzlemark.watermarks._pools import HOLE, Frame, Subset, frame_of, subset_of
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, Asked, edited, probe_with
 from puzzlemark.watermarks.base import Defaults, Mark, Place, Probe, Refusal
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
@@ -63,7 +63,7 @@ def why_not_asked(probe: Probe) -> str | None:
     ((prefix, target),) = probe.armed.targets.items()
     if prefix not in probe.subset.pool:
         return f"{prefix} is no prefix of its pool"
-    if SLOT in probe.armed.prompt:
+    if HOLE in probe.armed.prompt:
         return "its prompt has a sign in it that no text has"
     words = set(_WORD.findall(probe.armed.prompt))
     joined = {concatenate(prefix, word, each) for word in words for each in CONVENTIONS}
