@@ -180,3 +180,12 @@ def test_the_command_writes_the_page_with_the_secret_and_not_without(folder: Pat
     assert "The prefixes that the key drew" in page
     assert "puzzlemark report loud-learnt --secret-file SECRET" in page
     assert (folder / "page.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_rank_is_no_evidence_e_and_tests_without_findings_are_not_explained(
+    folder: Path,
+) -> None:
+    report = build(*load(folder, "quiet-learnt"))
+    assert [test.result for test in report.tests] == ["e reached 1 / alpha", "p not below alpha"]
+    (about,) = report.about_tests
+    assert "log-probabilities" not in about

@@ -62,7 +62,7 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         prompts=design.prompts,
         others=design.others,
         legends=tuple(dict.fromkeys(_legend(design, arm.name) for arm in design.arms)),
-        about_tests=tuple(dict.fromkeys(test.about for test in tests.values())),
+        about_tests=tuple(dict.fromkeys(tests[each.test].about for each in _findings(verdict))),
         pairs=len(outcomes),
         patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form not in NAMES})),
         is_first_name=any(p.armed.form == "first" for p in probes),
@@ -259,12 +259,14 @@ def quote_p(log10_p: float) -> str:
 
 
 def _result(finding: Finding, test: StatisticalTest) -> str:
-    limit = "e reached 1 / alpha" if test.measure == "e" else "p below alpha"
+    # what a test finds beside its evidence, such as a rank, is a p-value
+    is_evidence = test.measure == "e" and finding.test == test.decides
+    limit = "e reached 1 / alpha" if is_evidence else "p below alpha"
     if finding.is_shown:
         return limit
     if finding.is_significant:
         return f"{limit}, but the {finding.against} hit more often"
-    return "e below 1 / alpha" if test.measure == "e" else "p not below alpha"
+    return "e below 1 / alpha" if is_evidence else "p not below alpha"
 
 
 def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
