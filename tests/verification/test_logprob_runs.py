@@ -89,7 +89,7 @@ def test_a_model_without_log_probabilities_is_refused_before_the_first_question(
 ) -> None:
     for model, reference in ((Scripted("m", says_nothing), None), (TRAINED, Scripted("r", str))):
         with pytest.raises(UsageError, match="tells no log-probabilities; leave out --logprobs"):
-            query(PROBES, model, tmp_path / "run", TERMS, reference=reference)  # type: ignore[arg-type]
+            query(PROBES, model, tmp_path / "run", TERMS, reference=reference)
     assert not (tmp_path / "run").exists()
 
 
