@@ -86,10 +86,10 @@ def test_evidence_of_two_channels_multiplies(folder: Path) -> None:
     found = pm.multiply([quiet, loud])
     # the rank is the best of C(200, 4) subsets; of a p-value p the evidence is 1 / (2 sqrt(p))
     of_rank = math.log10(math.sqrt(math.comb(200, 4)) / 2)
-    of_names = quiet.verdict.decisive[0].statistic["log10_e"]
-    assert found.parts == (of_names, pytest.approx(of_rank))
+    of_names = log10_e_of(quiet)
+    assert found.parts == pytest.approx((of_names, of_rank))
     assert calibrate(loud.verdict.log10_p or 0) == pytest.approx(of_rank)
-    assert found.log10_e == pytest.approx((of_names or 0) + of_rank)
+    assert found.log10_e == pytest.approx(of_names + of_rank)
     assert found.log10_e > max(found.parts)
     assert "The evidence of synonyms and prefixes multiplies" in found.sentence
     assert f"at most 10^-{math.floor(found.log10_e * 100) / 100:.2f}." in found.sentence
@@ -180,3 +180,12 @@ def test_the_command_writes_the_page_with_the_secret_and_not_without(folder: Pat
     assert "The prefixes that the key drew" in page
     assert "puzzlemark report loud-learnt --secret-file SECRET" in page
     assert (folder / "page.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_rank_is_no_evidence_e_and_tests_without_findings_are_not_explained(
+    folder: Path,
+) -> None:
+    report = build(*load(folder, "quiet-learnt"))
+    assert [test.result for test in report.tests] == ["e reached 1 / alpha", "p not below alpha"]
+    (about,) = report.about_tests
+    assert "log-probabilities" not in about

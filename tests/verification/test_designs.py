@@ -188,7 +188,7 @@ def test_a_test_with_a_key_judges_symbols_from_the_answers_to_the_page(
     assert (table.against, table.by_pair) == (None, None)
     assert table.by_arm.columns == ("left", "right", "none", "answered")
     (line,) = table.by_arm.lines
-    assert (sum(line.counts[:2]), line.counts[2:]) == (pairs, (0, pairs))
+    assert (sum(map(int, line.counts[:2])), line.counts[2:]) == (pairs, (0, pairs))
     assert page.tests[0].statistic == f"{pairs} of {pairs} agreed"
     html = report_page(page)
     assert "Armed, by itself" in html

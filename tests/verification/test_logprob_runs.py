@@ -12,7 +12,9 @@ from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import BudgetEnded, ChoiceRequest, Failure, LogProbs
 from puzzlemark.models.scripted import Scripted, ScriptedScores
+from puzzlemark.pages.report import report_page
 from puzzlemark.verification.probes import save_probes
+from puzzlemark.verification.report import build
 from puzzlemark.verification.run import Run, RunError, judge, load_run, query, verify
 from puzzlemark.verification.terms import Terms, terms_for
 from puzzlemark.verification.transcript import TranscriptError
@@ -55,6 +57,12 @@ def test_a_model_that_knows_the_names_is_shown_and_one_that_does_not_is_not(
     assert log10_e(trained) > 6 > 1 > log10_e(innocent)
     (decisive,) = trained.verdict.decisive
     assert decisive.test == "codebook logprobs"
+    # what a sentence counts is what was counted: no completion chose a name
+    assert f"{CARRIERS} of {CARRIERS} scores favoured most" in trained.verdict.sentence
+    assert "completions" not in trained.verdict.sentence
+    page = report_page(build(trained))
+    assert "The dot is the share of scores that favoured most" in page
+    assert "Log-probabilities and the key" in page
     # the answers themselves held no name: the labels beside show nothing
     labels = next(each for each in trained.verdict.beside if each.test == "codebook")
     assert labels.statistic["answers"] == 0
@@ -81,7 +89,7 @@ def test_a_model_without_log_probabilities_is_refused_before_the_first_question(
 ) -> None:
     for model, reference in ((Scripted("m", says_nothing), None), (TRAINED, Scripted("r", str))):
         with pytest.raises(UsageError, match="tells no log-probabilities; leave out --logprobs"):
-            query(PROBES, model, tmp_path / "run", TERMS, reference=reference)  # type: ignore[arg-type]
+            query(PROBES, model, tmp_path / "run", TERMS, reference=reference)
     assert not (tmp_path / "run").exists()
 
 

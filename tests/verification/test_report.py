@@ -28,7 +28,7 @@ def hits(example: Example) -> dict[str, bool | None]:
     return {scored.arm: scored.is_hit for panel in example.panels for scored in panel.scored}
 
 
-def cells(grid: Grid) -> dict[str, tuple[int, ...]]:
+def cells(grid: Grid) -> dict[str, tuple[int | str, ...]]:
     return {line.name: line.counts for line in grid.lines}
 
 

@@ -113,7 +113,7 @@ class Report:
     pairs: int  # that the verdict rests on
     patterns: tuple[str, ...]  # that find the hits; none: whole names do
     is_first_name: bool  # only the first name of a completion counts
-    hits: str  # what completions did that count: `held the target`
+    rate: str  # of what the rates are: `completions that held the target`
     samples: int  # completions of each prompt
     is_keyed: bool  # judged by what a key drew
     model: str

@@ -37,6 +37,7 @@ from puzzlemark.verification.tests.base import (
     StatisticalTest,
     Tabulating,
     by_finding,
+    counted,
     load_test,
 )
 from puzzlemark.verification.verdict import Verdict
@@ -62,11 +63,11 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
         prompts=design.prompts,
         others=design.others,
         legends=tuple(dict.fromkeys(_legend(design, arm.name) for arm in design.arms)),
-        about_tests=tuple(dict.fromkeys(test.about for test in tests.values())),
+        about_tests=tuple(dict.fromkeys(tests[each.test].about for each in _findings(verdict))),
         pairs=len(outcomes),
         patterns=tuple(sorted({p.armed.expression for p in probes if p.armed.form not in NAMES})),
         is_first_name=any(p.armed.form == "first" for p in probes),
-        hits=design.hits,
+        rate=" that ".join(counted(run.terms.test(design), design.hits)),
         samples=run.terms.samples,
         is_keyed=needs_key(design),
         model=legible(str(next((model[name] for name in CALLED if model.get(name)), "unnamed"))),
@@ -151,9 +152,9 @@ def _by_test(verdict: Verdict, outcomes: Sequence[Outcome]) -> Iterator[Grid]:
             yield from map(_grid, test.tables(own, outcomes))
 
 
-def _grid(counted: Counted) -> Grid:
-    lines = (Line(name, counts) for name, counts in counted.lines.items())
-    return Grid(counted.caption, counted.corner, counted.columns, tuple(lines))
+def _grid(table: Counted) -> Grid:
+    lines = (Line(name, counts) for name, counts in table.lines.items())
+    return Grid(table.caption, table.corner, table.columns, tuple(lines))
 
 
 Scores = Sequence[Mapping[str, str | None]]
@@ -259,12 +260,14 @@ def quote_p(log10_p: float) -> str:
 
 
 def _result(finding: Finding, test: StatisticalTest) -> str:
-    limit = "e reached 1 / alpha" if test.measure == "e" else "p below alpha"
+    # what a test finds beside its evidence, such as a rank, is a p-value
+    is_evidence = test.measure == "e" and finding.test == test.decides
+    limit = "e reached 1 / alpha" if is_evidence else "p below alpha"
     if finding.is_shown:
         return limit
     if finding.is_significant:
         return f"{limit}, but the {finding.against} hit more often"
-    return "e below 1 / alpha" if test.measure == "e" else "p not below alpha"
+    return "e below 1 / alpha" if is_evidence else "p not below alpha"
 
 
 def _fixed(verdict: Verdict, pairs: int) -> Iterator[Fact]:
@@ -370,6 +373,7 @@ def _integrity(run: Run) -> Iterator[Group]:
         },
         "Answers": asdict(run.answers),
         "Model": run.model,
+        **({} if run.reference is None else {"Innocent model, asked beside": run.reference}),
         "Settings of the run": run.terms.to_json(),
         "Versions": run.versions,
     }

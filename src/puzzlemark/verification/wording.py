@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from puzzlemark.verification.terms import Terms
-from puzzlemark.verification.tests.base import Comparison, Finding, load_test
+from puzzlemark.verification.tests.base import Comparison, Finding, counted, load_test
 from puzzlemark.watermarks._design import ARMED, Design
 
 USUAL_ALPHA = 0.05
@@ -38,7 +38,7 @@ def sentence(
     if why or not decisive:
         return f"{word}: {why}. {NOT_TRAINED}"
     quoted = _quoted(decisive, design, terms)
-    seen = f"{_counts(decisive, design)} ({quoted}, alpha {terms.alpha:g})"
+    seen = f"{_counts(decisive, design, terms)} ({quoted}, alpha {terms.alpha:g})"
     if word.startswith("Detected"):
         return f"{word}: {seen}. {_claim(design, terms)}"
     return f"{word}: {seen}. {_reach(effect)} {NOT_TRAINED}"
@@ -74,11 +74,10 @@ def _filled(text: str, design: Design, terms: Terms) -> str:
     return text.format(ratio=float(terms.null_ratio(design)), source=source)
 
 
-def _counts(decisive: Sequence[Finding], design: Design) -> str:
+def _counts(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
     armed = decisive[0].armed
-    counts = [
-        f"with {design.arm(ARMED).phrase} {armed.hits} of {armed.trials} completions {design.hits}"
-    ]
+    unit, hits = counted(terms.test(design), design.hits)
+    counts = [f"with {design.arm(ARMED).phrase} {armed.hits} of {armed.trials} {unit} {hits}"]
     for finding in decisive:
         if finding.against is not None and finding.control is not None:
             phrase = design.arm(finding.against).phrase

@@ -75,14 +75,16 @@ def test_a_hand_counted_value_beside_a_reference() -> None:
     # tilt 1: p pi_s / pi_r = (1/2 x 2, 1/4 x 1, 1/4 x 1) = (4, 1, 1) / 4: q = (2/3, 1/6, 1/6)
     suspect = {"tmp": 0.2, "temp": 0.1, "buffer": 0.1}
     reference = dict.fromkeys(NAMES, 0.1)
-    logs = [{s: math.log(p) for s, p in each.items()} for each in (suspect, reference)]
-    (one,) = bet_on_difference(*logs, PRIOR, (1.0,)).stakes
+    own_logs, other_logs = (
+        {s: math.log(p) for s, p in each.items()} for each in (suspect, reference)
+    )
+    (one,) = bet_on_difference(own_logs, other_logs, PRIOR, (1.0,)).stakes
     assert [one[name] for name in NAMES] == pytest.approx([2 / 3, 1 / 6, 1 / 6])
     # the e-value is the mean of both kinds of bets, and the own ones are told beside
     name = drawn(probe(1))
     found, _ = judge([outcome(1, suspect, reference)])
-    own = bet_on_logprobs(logs[0], PRIOR).factors(name)
-    apart = bet_on_difference(*logs, PRIOR).factors(name)
+    own = bet_on_logprobs(own_logs, PRIOR).factors(name)
+    apart = bet_on_difference(own_logs, other_logs, PRIOR).factors(name)
     mean = (sum(own) + sum(apart)) / (len(POWERS) + len(TILTS))
     assert found.statistic["log10_e"] == pytest.approx(math.log10(mean))
     assert found.statistic["log10_e_alone"] == pytest.approx(math.log10(sum(own) / 4))

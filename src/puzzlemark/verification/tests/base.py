@@ -211,6 +211,19 @@ class Tabulating(Protocol):
         ...
 
 
+@runtime_checkable
+class OwnRate(Protocol):
+    """A test whose rate does not count completions: what it counts, for a sentence."""
+
+    unit: ClassVar[str]  # `scores`
+    hits: ClassVar[str]  # `favoured the name that the key had drawn`
+
+
+def counted(test: StatisticalTest, hits: str) -> tuple[str, str]:
+    """What a rate is of: completions that did what counts in the design, or the test's own."""
+    return (test.unit, test.hits) if isinstance(test, OwnRate) else ("completions", hits)
+
+
 class Watch(Protocol):
     """Evidence that grows with every outcome."""
 

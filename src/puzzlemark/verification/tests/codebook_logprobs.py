@@ -105,6 +105,8 @@ class CodebookLogprobs:
     )
     takes_ratio: ClassVar[bool] = False
     needs_key: ClassVar[bool] = True
+    unit: ClassVar[str] = "scores"
+    hits: ClassVar[str] = "favoured most, beyond its frequency, the name that the key had drawn"
 
     def judge(self, trial: Trial) -> tuple[Finding, ...]:
         """The evidence of all carriers and the rank of the true key; none without any told."""
