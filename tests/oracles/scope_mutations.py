@@ -6,7 +6,9 @@ from typing import TypeVar, get_args
 
 from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table, known_types
 
-NOT_KINDS = frozenset({"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"})
+NOT_KINDS = frozenset(
+    {"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"}
+)
 REACHES: tuple[Reach, ...] = get_args(Reach)
 Row = TypeVar("Row")
 
@@ -14,9 +16,11 @@ Row = TypeVar("Row")
 def faulty_tables(table: Table, beyond: Table | None = None) -> Iterator[tuple[str, Table]]:
     """Every table with one fault, and what it is; or only in what another table has not."""
     for fault, faulty in _faulty_tables(table):
-        if beyond is None or fault.split()[0] not in {*beyond.binders, *NOT_KINDS}:
-            yield fault, faulty
-        elif (words := fault.split())[0] in NOT_KINDS and words[1] not in known_types(beyond):
+        if (
+            beyond is None
+            or fault.split()[0] not in {*beyond.binders, *NOT_KINDS}
+            or ((words := fault.split())[0] in NOT_KINDS and words[1] not in known_types(beyond))
+        ):
             yield fault, faulty
 
 

@@ -77,8 +77,7 @@ def ask_node(whom: str, snippets: Sequence[tuple[str, str]]) -> list[Answer | No
     assert NODE is not None, "node is not installed"
     told = _run([NODE, str(HERE / "javascript.cjs"), whom], json.dumps(list(snippets)))
     return [
-        each and Answer(_sets(each["groups"]), twice=each["twice"])
-        for each in json.loads(told)
+        each and Answer(_sets(each["groups"]), twice=each["twice"]) for each in json.loads(told)
     ]
 
 

@@ -45,7 +45,9 @@ class Binder:
     at: tuple[str, ...]  # the fields that hold names or patterns, or ALL
     reach: Reach = "after"
     needs: str | None = None  # only where such a node stands directly inside
-    since: str | None = None  # with reach `after`: seen behind this field, not behind the whole node
+    since: str | None = (
+        None  # with reach `after`: seen behind this field, not behind the whole node
+    )
     reuses: bool = False  # a name that its own block has already is only assigned
     parameter: bool = False
     fixed: str | None = None  # bound, but never renamed, and why
@@ -243,7 +245,9 @@ class Reading:
         known, names, strings = known_types(table), table.names, table.strings
         openings = table.functions | table.scopes | table.signatures
         # what is still to be read, next on top: a list, because generated code nests deeply
-        stack: list[tuple[Node, Scope, str | None, str]] = [(root, Scope(root, None, None), None, "")]
+        stack: list[tuple[Node, Scope, str | None, str]] = [
+            (root, Scope(root, None, None), None, "")
+        ]
         while stack:
             node, scope, doubt, above = stack.pop()
             kind = node.type
@@ -324,7 +328,9 @@ class Reading:
     def _note_naming(self, node: Node, kind: str) -> None:
         name, value = (node.child_by_field_name(place) for place in self.table.namers[kind])
         while value is not None and value.type == "parenthesized_expression":
-            value = next((c for c in value.named_children if c.type not in self.table.comments), None)
+            value = next(
+                (c for c in value.named_children if c.type not in self.table.comments), None
+            )
         if name is None or value is None or value.type not in self.table.named_values:
             return
         if value.child_by_field_name("name") is None:
