@@ -266,7 +266,7 @@ def test_a_mark_that_is_bound_to_a_language_leaves_other_records_alone(tmp_path:
 
 
 MIXED = {
-    "go": "func f(key int, item int) int {\n\tfirst := key\n\tother := item + first\n\treturn other\n}",
+    "go": "func f(key, item int) int {\n\tfirst := key\n\tother := item + first\n\treturn other\n}",
     "java": "int f(int key, int item) { int first = key; int other = item + first; return other; }",
     "python": "def f(key, item):\n    first = key\n    other = item + first\n    return other\n",
 }
@@ -284,9 +284,7 @@ def write_mixed(path: Path, copies: dict[str, int], column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["language", "path"])
-def test_each_record_is_marked_in_its_own_language_at_the_rate(
-    tmp_path: Path, column: str
-) -> None:
+def test_each_record_is_marked_in_its_own_language_at_the_rate(tmp_path: Path, column: str) -> None:
     path, marked = tmp_path / "in.jsonl", tmp_path / "m.jsonl"
     write_mixed(path, {"go": 20, "java": 40, "python": 60}, column)
     summary = pm.embed(path, marked, mark="U1", tau=0, max_rate=0.1)

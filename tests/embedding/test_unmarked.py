@@ -58,7 +58,7 @@ def write(tmp_path: Path, codes: Sequence[str | None], **columns: str) -> Path:
             [GOOD] * 3,
             {"language": "cobol"},
             {},
-            "all 3 records say that their language is 'cobol'; PuzzleMark marks go, java, javascript, python, tsx, typescript",
+            "all 3 records say that their language is 'cobol'; PuzzleMark marks go, java, ",
         ),
         (
             ["not code ("] * 3 + [None],
