@@ -21,6 +21,7 @@ FILES = {
 }
 MARKS = ("P1", "P2", "U1", "W1")  # those of Python: a mark follows the record's language
 SAMPLED = {"go": 12, "javascript": 1, "typescript": 3}  # every so many: Go is linked each time
+CHANCE = "func CheckDictCase("  # fails now and then unmarked, too: it follows the order of a map
 FEWEST = {"go": 5, "javascript": 50, "typescript": 15}
 
 
@@ -47,7 +48,7 @@ def test_programs_pass_their_tests(
 ) -> None:
     source = real_data / FILES[language]
     changed = marked_programs(source, tmp_path, language, named()[mark].watermark, policy)
-    sampled = changed[:: SAMPLED[language]]
+    sampled = [each for each in changed if CHANCE not in each][:: SAMPLED[language]]
     assert len(sampled) > FEWEST[language]
     assert failures(language, sampled) == []
 
