@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table, known_types
 
+<<<<<<< HEAD
 NOT_KINDS = frozenset(
     {"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"}
 )
+=======
+NOT_KINDS = frozenset("pattern not_names blank scope function signature name bound body".split())
+>>>>>>> part-languages
 REACHES: tuple[Reach, ...] = get_args(Reach)
 Row = TypeVar("Row")
 
@@ -68,11 +72,16 @@ def _faulty_binders(row: Binder, opens: bool) -> Iterator[tuple[str, tuple[Binde
             yield f"reach {row.reach} -> {reach}", (replace(row, reach=reach),)
     for name in ("needs", "since"):
         if getattr(row, name) is not None:
-            yield f"without {name}", (replace(row, **{name: None}),)
+            yield f"without {name}", (_changed(row, name, None),)
     for name in ("reuses", "shared", "yields", "silent"):
         if getattr(row, name):
-            yield f"without {name}", (replace(row, **{name: False}),)
+            yield f"without {name}", (_changed(row, name, False),)
 
 
 def _without(rows: Mapping[str, Row], kind: str) -> dict[str, Row]:
     return {each: row for each, row in rows.items() if each != kind}
+
+
+def _changed(row: Binder, name: str, value: object) -> Binder:
+    settings: dict[str, Any] = {name: value}
+    return replace(row, **settings)

@@ -5,6 +5,8 @@ parameters, locals, loop variables and parts of patterns, inside each other and 
 are never run; some are refused by the compiler, and left out.
 """
 
+# ruff: noqa: E501 (a statement is a line)
+
 import random
 from collections.abc import Callable, Iterator
 

@@ -129,7 +129,7 @@ def wrong_variables(tree: Tree, answer: Answer) -> Iterator[str]:
 
 
 def count_renamed(tree: Tree) -> tuple[int, int]:
-    """How many variables may be renamed under policy `paper`, parameters in comments too, of all."""
+    """How many variables no policy keeps, and how many there are."""
     all_variables = [
         (function, variable) for function in functions(tree) for variable in function.variables
     ]

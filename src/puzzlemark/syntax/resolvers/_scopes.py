@@ -1,7 +1,7 @@
 """Scopes read off a table: one resolver for languages whose rules are about blocks and functions.
 
-A language's file in this folder fills in a `Table`: which nodes open a scope, which bind names, from
-where on a name can be seen. Three passes follow from it, over a whole snippet at once:
+A language's file in this folder fills in a `Table`: which nodes open a scope, which bind names,
+from where on a name can be seen. Three passes follow from it, over a whole snippet at once:
 
 1. The walk notes every scope, every name that is bound, and every other name that is used.
 2. Each use is looked up from its scope outwards.
@@ -59,7 +59,7 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that is known of the scopes of one language. Every node type stands in one of the sets."""
+    """All that is known of the scopes of a language. Every node type stands in one of the sets."""
 
     units: NodeTypes  # the functions that carry marks, and own the variables in them
     closures: NodeTypes  # whose variables are also those of the function around them
@@ -294,9 +294,9 @@ class Reading:
         self._uses.append((node.start_byte, word, scope, doubt))
         for (kind, place), words in self.table.dynamic_words.items():
             # only then: to find the node above begins at the root of the tree
-            if above == kind and word in words and (parent := node.parent) is not None:
-                if parent.child_by_field_name(place) == node:
-                    self._dynamic.append((node.start_byte, words[word]))
+            parent = node.parent if above == kind and word in words else None
+            if parent is not None and parent.child_by_field_name(place) == node:
+                self._dynamic.append((node.start_byte, words[word]))
 
     def _open(self, node: Node, kind: str, parent: Scope) -> Scope:
         unit = parent.unit
