@@ -6,13 +6,7 @@ from typing import Any, TypeVar, get_args
 
 from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table, known_types
 
-<<<<<<< HEAD
-NOT_KINDS = frozenset(
-    {"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"}
-)
-=======
 NOT_KINDS = frozenset("pattern not_names blank scope function signature name bound body".split())
->>>>>>> part-languages
 REACHES: tuple[Reach, ...] = get_args(Reach)
 Row = TypeVar("Row")
 
