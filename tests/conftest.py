@@ -19,14 +19,18 @@ MODULES = ("argparse", "calendar", "configparser", "difflib", "inspect", "mailbo
 
 def harvest_with_ast(path: Path) -> Iterator[tuple[str, str]]:
     """(id, code) of every top-level function and method of a file, found without our parser."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes()
+    lines = text.split(b"\n")
     for node in ast.parse(text).body:
         members = node.body if isinstance(node, ast.ClassDef) else [node]
         for member in members:
             if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
-                code = ast.get_source_segment(text, member)
-                assert code is not None
-                yield f"{path.stem}:{member.lineno}", code
+                # ast.get_source_segment would split the whole file for each of them
+                assert member.end_lineno is not None
+                found = lines[member.lineno - 1 : member.end_lineno]
+                found[-1] = found[-1][: member.end_col_offset]
+                found[0] = found[0][member.col_offset :]
+                yield f"{path.stem}:{member.lineno}", b"\n".join(found).decode()
 
 
 @pytest.fixture(scope="session")

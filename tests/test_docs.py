@@ -132,6 +132,7 @@ def test_every_guide_that_shows_an_output_is_run_or_says_why_not() -> None:
         "first-watermark",
         "protect-a-repository",
         "run-a-study",
+        "attack-a-dataset",
     }
     for guide in guides.GUIDES:
         for block in guides.BLOCK.finditer(guide.read_text()):

@@ -26,6 +26,7 @@ MADE_FOR_ONE = {
     "watermarks/coprotector_word.py",
     "watermarks/fixed_prefix.py",
     "watermarks/universal.py",
+    "attacks/format.py",  # the formatters that there are
     "detectors/_decoma_abstraction.py",  # the setting old_java
     "provenance.py",  # the version of the interpreter
 }

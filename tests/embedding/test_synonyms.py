@@ -182,7 +182,8 @@ def test_no_more_than_a_fifth_of_the_eligible_carry_and_what_is_given_up_is_said
 
     summary, told = warnings_of(Synonyms(inside_line=False))
     assert summary.marked == summary.counts["eligible"] // 5
-    assert "power is given up, and concealment is kept" in told
+    assert "power is given up; see" in told
+    assert "concealment is given up" not in told
     summary, told = warnings_of(Synonyms(inside_line=False, share=0.5))
     assert summary.marked == summary.counts["eligible"] // 2
     assert "concealment is given up" in told
@@ -246,3 +247,51 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_read(
     with pytest.raises(UsageError, match="for the project"):
         embed(corpus_path, tmp_path / "m.jsonl", secret_file, Synonyms(project="owner"))
     assert not (tmp_path / "m.jsonl").exists()
+
+
+SEVERAL = """def first(rows):
+    total = 0
+    for {item} in rows:
+        total = total + {item}
+    return total
+
+
+def second(cells):
+    count = 0
+    for {index} in range(len(cells)):
+        count = count + {index}
+    return count
+"""
+
+
+def test_several_functions_of_a_record_carry_whatever_is_drawn(
+    tmp_path: Path, secret_file: Path
+) -> None:
+    """The trial of a mark moves with it: else the length of a drawn name decides who carries."""
+    sets = (["item", "entry", "element"], ["i", "idx", "index"])
+    records = [
+        {"id": str(n), "language": "python", "repo": "r", "note": "for item in rows:" * (n % 2),
+         "code": SEVERAL.format(item=sets[0][n % 3], index=sets[1][n % 3]) + f"# {n}\n"}
+        for n in range(60)
+    ]  # fmt: skip
+    source = tmp_path / "files.jsonl"
+    source.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in records))
+    carriers = []
+    for number in range(3):
+        secret_file.write_text(f"a secret for the tests only, number {number}")
+        pm.embed(
+            source,
+            tmp_path / "m.jsonl",
+            tmp_path / "m.gz",
+            watermark=Synonyms(inside_line=False, share=1.0, entropy=0.1),
+            max_rate=1,
+            marks_per_record=2,
+            secret_file=secret_file,
+            overwrite=True,
+        )
+        manifest = pm.load_manifest(tmp_path / "m.gz")
+        carriers.append({(c.row, m.function) for c in manifest for m in c.marks})
+        pm.revert(tmp_path / "m.jsonl", tmp_path / "back.jsonl", tmp_path / "m.gz", overwrite=True)
+        assert (tmp_path / "back.jsonl").read_bytes() == source.read_bytes()
+    assert carriers[0] == carriers[1] == carriers[2]
+    assert len(carriers[0]) > 60

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,10 @@ from puzzlemark.evidence.commitment import (
     salt_of,
 )
 from puzzlemark.evidence.merkle import MerkleTree, hash_leaf, root_from
-from puzzlemark.evidence.plan import PlanError
+from puzzlemark.evidence.plan import PlanError, default_plan, plan_from
+from puzzlemark.verification.terms import usual_terms
+from puzzlemark.watermarks.base import designs
+from puzzlemark.watermarks.synonyms import Synonyms
 
 pytest.importorskip("rfc3161_client", reason="needs the extra evidence: rfc3161-client")
 
@@ -170,3 +174,63 @@ def test_a_commitment_that_was_changed_is_another_or_none(marked: Path, tmp_path
         except (CommitmentError, PlanError, UsageError):
             continue
         assert found.hash != original
+
+
+def test_what_was_stamped_is_never_replaced(marked: Path, tmp_path: Path) -> None:
+    made(marked, tmp_path / "c")
+    tokens = tmp_path / "c" / "tokens"
+    tokens.mkdir()
+    (tokens / "20260101T000000Z-00000000.tsr").write_bytes(b"cannot be had again")
+    with pytest.raises(CommitmentError, match="has been stamped"):
+        commit(
+            marked / "marks.jsonl.gz",
+            marked / "marked.jsonl",
+            tmp_path / "c",
+            secret_file=marked / "secret",
+            overwrite=True,
+        )
+    assert list(tokens.iterdir())
+
+
+@pytest.mark.parametrize("name", sorted(designs()))
+def test_the_usual_plan_is_what_verify_does_by_itself(name: str) -> None:
+    design = designs()[name]
+    plan = default_plan(design)
+    assert plan.terms == usual_terms(design).fixed(design)
+    assert plan.pairs == design.pairs
+    assert plan_from({"design": name}, design) == plan
+    assert plan_from(tomllib.loads(plan.to_toml()), design) == plan
+
+
+def test_a_name_that_the_key_does_not_draw_is_refused(marked: Path, tmp_path: Path) -> None:
+    """Whoever may write draws into a manifest could commit to those that a model likes."""
+    manifest = tmp_path / "marks.jsonl"
+    records = (json.loads(line) for line in (marked / "bare.jsonl").read_text().splitlines())
+    names = ("item", "entry", "element")
+    source = tmp_path / "bare.jsonl"
+    with source.open("w") as file:
+        for number, record in enumerate(records):
+            code = record["code"].replace("item", names[number % 3])
+            file.write(json.dumps({**record, "code": code}) + "\n")
+    pm.embed(
+        source,
+        tmp_path / "marked.jsonl",
+        manifest,
+        watermark=Synonyms(inside_line=False, share=1.0, entropy=0.1),
+        max_rate=1,
+        secret_file=marked / "secret",
+    )
+    committed = {"secret_file": marked / "secret"}
+    commit(manifest, tmp_path / "marked.jsonl", tmp_path / "c", **committed)
+    header, line, *rest = manifest.read_text().splitlines()
+    changed = json.loads(line)
+    changed["marks"][0]["draw"]["unit"] = "0" * 32
+    for number in range(50):  # until another name would be drawn
+        changed["marks"][0]["draw"]["unit"] = f"{number:032x}"
+        manifest.write_text("\n".join([header, json.dumps(changed), *rest]) + "\n")
+        try:
+            commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", overwrite=True, **committed)
+        except ManifestError as exc:
+            assert "not the one that the key draws" in str(exc)
+            return
+    pytest.fail("no change of a class was noticed")

@@ -25,7 +25,14 @@ def test_every_language_is_there_once_by_name() -> None:
 
 
 def test_the_packages_that_read_code_are_in_the_order_of_our_files() -> None:
-    assert parsing_packages() == ("tree-sitter", "tree-sitter-python", "tree-sitter-java")
+    assert parsing_packages() == (
+        "tree-sitter",
+        "tree-sitter-typescript",
+        "tree-sitter-python",
+        "tree-sitter-javascript",
+        "tree-sitter-java",
+        "tree-sitter-go",
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def dataset(tmp_path: Path) -> Path:
     path = tmp_path / "go.jsonl"
     codes = [TOTAL.format(n=n) for n in range(40)]
     rows = [
-        {"id": f"go-{n}", "language": "Go", "code": code, "code_tokens": tokens(code)}
+        {"id": f"go-{n}", "language": "Small_Go", "code": code, "code_tokens": tokens(code)}
         for n, code in enumerate(codes)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -72,12 +72,12 @@ def tokens(code: str) -> list[str]:
 
 
 def parse(code: str) -> Tree:
-    return pm.parse(pm.Snippet("x", code, "go"))
+    return pm.parse(pm.Snippet("x", code, "small_go"))
 
 
 def test_it_is_found_by_its_name_and_aliases() -> None:
     assert "small_go" in plugins.names("languages")
-    assert find("Golang") == plugins.find("languages", "small_go")
+    assert find("SmallGo") == plugins.find("languages", "small_go")
 
 
 def test_no_table_is_missing() -> None:
@@ -170,12 +170,12 @@ def test_probes_are_made_of_its_marks(dataset: Path) -> None:
 def test_statements_of_ones_own_are_inserted_with_its_joint(dataset: Path) -> None:
     own = "coprotector_sentence:trigger=a := one(),target=a.hi()"
     dataset.write_text(
-        json.dumps({"id": "1", "language": "go", "code": "func f() { g(); h() }"}) + "\n"
+        json.dumps({"id": "1", "language": "small_go", "code": "func f() { g(); h() }"}) + "\n"
     )
     assert embed(dataset, own).marked == 1
     code = json.loads(dataset.with_name("marked.jsonl").read_text())["code"]
     assert "a := one(); " in code
-    assert pm.parse(pm.Snippet("x", code, "go"))
+    assert pm.parse(pm.Snippet("x", code, "small_go"))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_source_tree_is_harvested(tmp_path: Path) -> None:
     (folder / "cache.go").write_text(TREE)
     (folder / "vendor" / "other.go").write_text(TREE)
     output = tmp_path / "functions.jsonl"
-    harvested = pm.harvest(folder, output, "go")
+    harvested = pm.harvest(folder, output, "small_go")
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert [row["func_name"] for row in rows] == ["Cache.Get", "plain"]
     assert rows[0]["docstring"] == "Get looks a key up.\n\nIt is nil when there is none."

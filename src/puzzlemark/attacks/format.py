@@ -16,7 +16,7 @@ from puzzlemark.attacks._editing import Edited, edit_together, exchange
 from puzzlemark.attacks.base import NOTHING, Given, Input, Plan
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.languages.base import find
+from puzzlemark.languages.base import Language, find
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
 
@@ -74,10 +74,8 @@ def _prettier(settings: Format, folder: Path) -> None:
           "--log-level=silent", "--write", str(folder)])  # fmt: skip
 
 
-FORMATTERS: Mapping[str, tuple[Formatter, str]] = {  # by language, with the ending of its files
-    "python": (_ruff, ".py"),
-    "java": (_prettier, ".java"),
-}
+# by the name that a language gives in its table `formatter`
+FORMATTERS: Mapping[str | None, Formatter] = {"ruff": _ruff, "prettier": _prettier}
 
 
 def _run(command: Sequence[str]) -> None:
@@ -94,25 +92,25 @@ def _format(
     settings: Format, snippets: Sequence[Snippet], _notes: Sequence[tuple[str, ...]]
 ) -> list[Edited]:
     results: dict[int, Edited] = {}
-    trees: dict[str, dict[int, Tree]] = defaultdict(dict)
+    trees: dict[Language, dict[int, Tree]] = defaultdict(dict)
     for at, snippet in enumerate(snippets):
         language = find(snippet.language)
-        if language is None or language.name not in FORMATTERS:
+        if language is None or language.formatter not in FORMATTERS:
             results[at] = Edited(spared=UNKNOWN)
             continue
         try:
-            trees[language.name][at] = parse(snippet)
+            trees[language][at] = parse(snippet)
         except UnparsableSnippet as exc:
             results[at] = Edited(spared=str(exc))
-    for name, some in trees.items():
-        results |= _format_language(settings, name, some)
+    for language, some in trees.items():
+        results |= _format_language(settings, language, some)
     return [results[at] for at in range(len(snippets))]
 
 
 def _format_language(
-    settings: Format, language: str, trees: Mapping[int, Tree]
+    settings: Format, language: Language, trees: Mapping[int, Tree]
 ) -> dict[int, Edited]:
-    formatter, ending = FORMATTERS[language]
+    formatter, ending = FORMATTERS[language.formatter], language.extensions[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = {at: folder / f"{at}{ending}" for at in trees}

@@ -99,13 +99,17 @@ def _mark_several(
             if after is not None:
                 # functions come in order and apart: all edits so far are before this mark's
                 grown = len(current.code) - len(tree.code)
-                moved = (Edit(each.start - grown, each.old, each.new) for each in mark.edits)
-                marks.append(replace(mark, edits=tuple(moved)))
+                edits, trial = (_moved(each, -grown) for each in (mark.edits, mark.trial))
+                marks.append(replace(mark, edits=edits, trial=trial))
                 current, end = after, _node(after, function).end_byte
                 continue
             mark = OUTSIDE
         refusal = _stronger(refusal, mark)
     return tuple(marks) or refusal or NO_FUNCTION
+
+
+def _moved(edits: Sequence[Edit], by: int) -> tuple[Edit, ...]:
+    return tuple(Edit(each.start + by, each.old, each.new) for each in edits)
 
 
 def _next_function(tree: Tree, tried: int, end: int) -> Function | None:

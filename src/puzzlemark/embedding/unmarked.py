@@ -135,9 +135,8 @@ def warn_of_few(planned: Plan, settings: Settings) -> list[str]:
             f"records finds the carriers with a precision of {share:.0%}"
         )
     if carriers < FEWEST_CARRIERS:
-        kept = "" if warnings else ", and concealment is kept"
         warnings.append(
-            f"{carriers:,} carriers, fewer than {FEWEST_CARRIERS}: power is given up{kept}; see "
+            f"{carriers:,} carriers, fewer than {FEWEST_CARRIERS}: power is given up; see "
             "puzzlemark power. For more, mark a larger dataset, or give up concealment: "
             f"--watermark {name}:share=1 --max-rate 1"
         )

@@ -138,6 +138,7 @@ def commit(
     )
     secret = _owner(marks, manifest, secret_file)
     watermark = from_settings(header.watermark.scheme, header.watermark.settings)
+    _refuse_other_draws(marks, manifest, watermark, secret)
     fixed = default_plan(watermark.design) if plan is None else read_plan(plan, watermark.design)
     made = Commitment(
         Path(output),
@@ -156,6 +157,7 @@ def commit(
         ),
         fixed,
     )
+    _refuse_stamped(Path(output))
     with staged(Path(output), overwrite=overwrite) as place:
         place.mkdir()
         (place / FILE).write_bytes(made.to_bytes())
@@ -163,6 +165,12 @@ def commit(
         (place / REQUEST).write_bytes(make_request(made.to_bytes()))
         (place / READ_ME).write_text(_instructions(made), encoding="utf-8")
     return made
+
+
+def _refuse_stamped(output: Path) -> None:
+    """A timestamp cannot be had again: what it is about is never replaced."""
+    if any((output / TOKENS).glob("*.tsr")):
+        raise CommitmentError(f"{output}: has been stamped; choose another --output")
 
 
 def _owner(marks: Manifest, path: Path | str, secret_file: Path | None) -> Secret:
@@ -174,6 +182,20 @@ def _owner(marks: Manifest, path: Path | str, secret_file: Path | None) -> Secre
             f"{path} was made with another secret; pass the file of that one (--secret-file)"
         )
     return secret
+
+
+def _refuse_other_draws(
+    marks: Manifest, path: Path | str, watermark: Watermark, secret: Secret
+) -> None:
+    """Raise when a name that is said to be drawn does not follow from the key."""
+    key = watermark_key(secret, watermark.name)[0]
+    for carrier in marks:
+        for mark in carrier.marks:
+            if mark.draw is not None and mark.draw.symbol(key) != mark.of("target").text:
+                raise ManifestError(
+                    f"{path}: row {carrier.row}: its name is not the one that the key draws; the "
+                    "manifest was changed, or made with another secret"
+                )
 
 
 def _published(corpus: Corpus, marked: Dataset, manifest: Path | str) -> Published:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from puzzlemark.errors import PuzzleMarkError, UsageError
-from puzzlemark.verification.terms import Terms, read_terms
+from puzzlemark.verification.terms import Terms, read_terms, usual_terms
 from puzzlemark.watermarks._design import Design
 
 
@@ -61,7 +61,7 @@ _PLAIN = TypeAdapter(dict[str, str | int])
 
 def default_plan(design: Design) -> Plan:
     """What `verify` does when nothing is asked for, with the ratio that the design states."""
-    return Plan(design.name, terms=Terms().fixed(design))
+    return Plan(design.name, design.pairs, terms=usual_terms(design).fixed(design))
 
 
 def read_plan(path: Path, design: Design) -> Plan:
@@ -91,7 +91,7 @@ def plan_from(content: dict[str, Any], design: Design) -> Plan:
     rest = {name: value for name, value in content.items() if name != "terms"}
     try:
         plain = _PLAIN.validate_python(rest, strict=True)
-        terms = read_terms({**Terms().to_json(), **stated}).fixed(design)
+        terms = read_terms({**usual_terms(design).to_json(), **stated}).fixed(design)
     except ValidationError as exc:
         raise PlanError("a value of another kind; a plan has texts and whole numbers") from exc
     except ValueError as exc:
@@ -100,4 +100,4 @@ def plan_from(content: dict[str, Any], design: Design) -> Plan:
     for name, value in plain.items():
         if type(value) is not type(getattr(defaults, name)):
             raise PlanError(f"{name}: {value!r} is of another kind")
-    return Plan(**{**plain, "terms": terms})  # type: ignore[arg-type]
+    return Plan(**{"pairs": design.pairs, **plain, "terms": terms})  # type: ignore[arg-type]

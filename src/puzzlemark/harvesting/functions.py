@@ -53,7 +53,8 @@ class Found:
 
     node: tree_sitter.Node
     classes: tuple[str, ...]
-    comments: tuple[tree_sitter.Node, ...]  # directly before it
+    comments: tuple[tree_sitter.Node, ...]  # directly before it, or before what bears it
+    name: str = ""  # what it is called by what bears it: `get` in `exports.get = function () {}`
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def collect(
         collected.skipped_files[str(exc)] += 1
         return
     for found in outermost_functions(tree):
-        reason = _why_incomplete(found.node)
+        reason = _why_incomplete(found)
         if reason is not None:
             collected.skipped_functions[reason] += 1
             continue
@@ -103,14 +104,18 @@ def outermost_functions(tree: Tree) -> Iterator[Found]:
         if is_class and (name := _name(tree, here.node)):
             classes = (*classes, name)
         inside: list[Found] = []
-        before: list[tree_sitter.Node] = []
+        # what bears a function hands on the comments before it, and its name
+        is_bearer = here.node.type in language.bearers
+        name = (_borne_name(tree, here.node) or here.name) if is_bearer else ""
+        before = list(here.comments) if is_bearer else []
         for child in here.node.named_children:
             if child.type in comments:
                 before.append(child)
                 continue
             if child.child_count:
-                inside.append(Found(child, classes, tuple(before)))
-            before.clear()
+                inside.append(Found(child, classes, tuple(before), name))
+            if not is_bearer:
+                before.clear()
         stack.extend(reversed(inside))
 
 
@@ -124,7 +129,9 @@ def make_record(
     return {
         "repo": origin.repo,
         "path": path,
-        "func_name": ".".join((*found.classes, *_owner(tree, node), _name(tree, node))),
+        "func_name": ".".join(
+            (*found.classes, *_owner(tree, node), _name(tree, node) or found.name)
+        ),
         "original_string": code,
         "language": tree.language.name,
         "code": code,
@@ -205,10 +212,17 @@ def _why_unwanted(record: Record, wanted: Wanted) -> str | None:
     return None
 
 
-def _why_incomplete(function: tree_sitter.Node) -> str | None:
-    if function.child_by_field_name("body") is None:
+def _why_incomplete(found: Found) -> str | None:
+    if found.node.child_by_field_name("body") is None:
         return "no body"
-    return "no name" if function.child_by_field_name("name") is None else None
+    is_named = found.name or found.node.child_by_field_name("name") is not None
+    return None if is_named else "no name"
+
+
+def _borne_name(tree: Tree, bearer: tree_sitter.Node) -> str:
+    place = tree.language.bearers[bearer.type]
+    node = bearer.child_by_field_name(place) if place is not None else None
+    return "" if node is None else tree.text(node).strip("\"'")
 
 
 def _name(tree: Tree, node: tree_sitter.Node) -> str:

@@ -168,6 +168,7 @@ class Language:
 
     # source files
     extensions: tuple[str, ...]
+    formatter: str | None = None  # a tool that lays out its files, which the attack `format` knows
     skipped_folders: frozenset[str] = frozenset()  # other people's code, caches: `vendor`
     decode: Callable[[bytes], str] = decode_utf8  # a file's text; ValueError says why there is none
     docstring: Docstring | None = None

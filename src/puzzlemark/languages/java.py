@@ -152,5 +152,6 @@ int total(int[] prices) {
         "field_access array_creation_expression".split()
     ),
     extensions=(".java",),
+    formatter="prettier",
     doc_comments=(DocComment("/**", "*/", r"\s*\*? ?"),),
 )

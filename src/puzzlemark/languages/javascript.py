@@ -6,7 +6,7 @@ STRINGS = frozenset({"string", "template_string"})
 
 PLUGIN = Language(
     name="javascript",
-    aliases=frozenset("js jsx mjs cjs ecmascript node nodejs".split()),
+    aliases=frozenset("js jsx mjs cjs ecmascript nodejs".split()),
     grammar=Grammar("tree_sitter_javascript"),
     wrapper=(b"class X {", b"\n}"),  # around a method
     needs_function=True,  # `get(a)` above a block is a call and a block

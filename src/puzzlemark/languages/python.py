@@ -189,6 +189,7 @@ def total(prices, rate=1):
         "return_statement attribute keyword_argument".split()
     ),
     extensions=(".py", ".pyi"),
+    formatter="ruff",
     decode=decode,
     docstring=Docstring(
         "expression_statement",

@@ -75,6 +75,11 @@ def build_probes(
     pairs = watermark.design.pairs if pairs is None else pairs
     _require_numbers(pairs, ordinary)
     is_key_blind = watermark.design.is_key_blind
+    if is_key_blind and ordinary:
+        raise UsageError(
+            "ordinary requests are of records that carry nothing, and prompts that need no key "
+            "draw them in public: together they would list the carriers; leave out --ordinary"
+        )
     if paper and (secret or secret_file) and not isinstance(watermark, Keyed):
         raise UsageError("the paper's names are not drawn: leave out --paper or the secret")
     if is_key_blind and secret is None and secret_file is None:

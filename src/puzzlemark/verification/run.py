@@ -289,7 +289,8 @@ def judge(
     folder = Path(folder)
     run = _judged(folder, secret, secret_file)
     text = json.dumps(run.to_json(), indent=2, ensure_ascii=False) + "\n"
-    write_text(folder / "verdict.json", text)
+    # a test that judges by a key may name what it drew
+    write_text(folder / "verdict.json", text, private=needs_key(run.probes.design))
     return run
 
 
@@ -350,7 +351,7 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
         terms=terms,
         unasked=len(kept) - len(asked),
         supplied=bool(transcript.header["model"].get("supplied")),
-        notes=_notes(transcript, len(left_out)),
+        notes=_notes(transcript, len(left_out), reference),
         key=key,
     )
     completions = [
@@ -394,11 +395,15 @@ def _digest_of(about: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _notes(transcript: Transcript, left_out: int) -> list[str]:
+def _notes(transcript: Transcript, left_out: int, reference: Transcript | None) -> list[str]:
     """What the run itself has to tell, beside the statistics."""
     notes = []
     if transcript.header["model"].get("supplied"):
         notes.append(wording.SUPPLIED)
+    if reference is not None:
+        notes.append(wording.REFERENCE)
+        if reference.header["model"].get("supplied"):
+            notes.append(wording.SUPPLIED_REFERENCE)
     if left_out:
         notes.append(
             f"{left_out:,} probes repeat an earlier one nearly word for word; each was left out, "

@@ -237,8 +237,13 @@ def _judge(
 
 
 def _smallest_effect(to_beat: Sequence[Comparison], design: Design, terms: Terms) -> float | None:
-    """The armed hit rate that would have been shown against each arm; None if none would."""
+    """The armed hit rate that would have been shown against each arm; None if none would.
+
+    None, too, for a test that judges by a key: what it needs is no rate of hits.
+    """
     largest = 0.0
+    if load_test(terms.decision(design).test).needs_key:
+        return None
     for comparison in to_beat:
         if comparison.pairs == 0:
             return None

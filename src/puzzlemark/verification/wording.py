@@ -12,6 +12,15 @@ SUPPLIED = (
     "The answers were supplied by the owner, from a file or a function of his own. This run cannot "
     "show which model gave them, if any."
 )
+REFERENCE = (
+    "The evidence holds if the reference model did not depend on the key either: one that was made "
+    "by somebody who had the key can convict anybody. It has to be one that the other side accepts."
+)
+SUPPLIED_REFERENCE = (
+    "The answers of the reference model were supplied by the owner, from a file or a function of "
+    "his own. Whoever has the key can write such answers so that any model is accused; this run "
+    "shows nothing unless they are obtained again from a model that both sides know."
+)
 
 
 def sentence(

@@ -7,14 +7,17 @@ have the key, every subset of that size is as likely as any other.
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from puzzlemark.languages.base import Language, find
 
 LABEL = "puzzlemark prefixes 1"
+HOLE = "\0"  # stands for the prefix in a frame; refused in prompts
+Frame: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +65,13 @@ def _drawn(subset: Subset, key: bytes) -> tuple[str, ...]:
 def subset_of(language: Language, number: int, beacon: str | None = None) -> Subset:
     """What is drawn for a language."""
     return Subset(language.name, language.pool_version, number, beacon)
+
+
+def frame_of(prompt: str, targets: Mapping[str, str]) -> Frame:
+    """What the prompts about all prefixes share: the text around the prefix, and what it joins.
+
+    Of the prompt `key = item` with the target `key_item`: the slot with ` = item`, and `_item`.
+    """
+    (prefix,) = targets
+    slotted = re.sub(rf"\b{re.escape(prefix)}\b", HOLE, prompt)
+    return slotted, targets[prefix].removeprefix(prefix)

@@ -33,7 +33,7 @@ from puzzlemark.watermarks._concatenation import (
 )
 from puzzlemark.watermarks._design import Arm, ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
-from puzzlemark.watermarks._pools import Subset, subset_of
+from puzzlemark.watermarks._pools import HOLE, Frame, Subset, frame_of, subset_of
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, Asked, edited, probe_with
 from puzzlemark.watermarks.base import Defaults, Mark, Place, Probe, Refusal
 from puzzlemark.watermarks.fixed_prefix import FixedPrefix
@@ -63,6 +63,8 @@ def why_not_asked(probe: Probe) -> str | None:
     ((prefix, target),) = probe.armed.targets.items()
     if prefix not in probe.subset.pool:
         return f"{prefix} is no prefix of its pool"
+    if HOLE in probe.armed.prompt:
+        return "its prompt has a sign in it that no text has"
     words = set(_WORD.findall(probe.armed.prompt))
     joined = {concatenate(prefix, word, each) for word in words for each in CONVENTIONS}
     if prefix not in words or target not in joined:
@@ -75,23 +77,16 @@ def why_uneven(probes: Sequence[Probe]) -> str | None:
 
     Whoever could ask about the true ones in other frames could choose those where they hit.
     """
-    frames: defaultdict[tuple[Subset | None, str, str], set[str]] = defaultdict(set)
+    frames: defaultdict[tuple[Subset | None, Frame], set[str]] = defaultdict(set)
     for probe in probes:
-        for prefix in probe.armed.targets:
-            slotted = re.sub(rf"\b{re.escape(prefix)}\b", "\0", probe.armed.prompt)
-            frames[probe.subset, slotted, _behind(probe, prefix)].add(prefix)
-    for (subset, *_), asked in frames.items():
+        frames[probe.subset, frame_of(probe.armed.prompt, probe.armed.targets)] |= set(probe.armed.targets)
+    for (subset, _), asked in frames.items():
         if subset is not None and asked != set(subset.pool):
             return (
                 f"a frame asks about {len(asked)} of {len(subset.pool)} prefixes, where it must "
                 "ask about all of them in the same words"
             )
     return None
-
-
-def _behind(probe: Probe, prefix: str) -> str:
-    """What the prefix is joined with: `_item`, `Item`."""
-    return probe.armed.targets[prefix].removeprefix(prefix)
 
 
 DESIGN = Design(

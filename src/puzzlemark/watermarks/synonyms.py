@@ -74,7 +74,8 @@ DESIGN = Design(
     "frequencies of the dataset itself. A model that was trained on the dataset remembers some of "
     "these choices; no other model can know them.",
     prompts="A prompt is the original code up to the variable's first occurrence. It was made "
-    "without the key, and does not tell which name was drawn.",
+    "without the key. Whoever has the marked dataset as well finds the drawn name there, and "
+    "learns from the prompts which functions carry.",
     condition="whoever made an innocent model did not have the key, nor any data that was marked "
     "with it, and the key and the frequencies were fixed before the first question",
     caveats=(
@@ -82,6 +83,11 @@ DESIGN = Design(
             "The error rate holds for every model that does not depend on the key, whatever its "
             "habits. It rests on the key: that it was drawn at random and committed to, with the "
             "frequencies, before the model was asked."
+        ),
+        (
+            "The frequencies and classes of the draws are those of the file of probes. They were "
+            "not compared with the dataset here: whoever can choose them after the key can accuse "
+            "anybody, so have the probes made again from the dataset and the committed manifest."
         ),
     ),
     hits="chose the name that the key had drawn, of those that chose a name of the set",

@@ -87,12 +87,16 @@ def test_hits_that_are_all_alike_say_nothing() -> None:
         assert (finding.p, finding.log10_p, finding.is_shown) == (1.0, 0.0, False)
 
 
-def test_every_sample_counts_and_a_failed_request_does_not() -> None:
-    name = PYTHON.pool[0]
-    probe = Probe({"armed": Arm(f"{name}, x", {name: f"{name}_x"})}, subset=PYTHON)
-    several = Outcome({"armed": name}, probe, {"armed": (name, None, name)})
-    (asked,) = count_hits([several, Outcome({}, probe)])
-    assert (asked.hits[name], asked.answers[name]) == (2, 3)
+def test_every_sample_counts() -> None:
+    several = [
+        Outcome({"armed": name}, each.probe, {"armed": (name, None, name)})
+        for each in outcomes_of(lambda _, __: True, frames=1)
+        if each.probe is not None
+        for name in each.probe.armed.targets
+    ]
+    (asked,) = count_hits(several)
+    assert set(asked.hits.values()) == {2}
+    assert set(asked.answers.values()) == {3}
 
 
 KEYS = 4_000
@@ -186,3 +190,22 @@ def test_its_tables_show_every_prefix_once_and_few_lines() -> None:
     assert everyone.lines["9 to 11"] == (0, 1)
     assert everyone.lines["30 to 30"] == (1, 0)
     assert [sum(line[n] for line in everyone.lines.values()) for n in (0, 1)] == [4, 196]  # type: ignore[misc]
+
+
+def test_a_frame_with_a_failure_is_left_out_whole() -> None:
+    """Else decoys could be made to fail where they hit, and the prefixes of the key stand out."""
+    key = b"k" * 32
+    true = set(PYTHON.drawn(key))
+    gluing = set(PYTHON.pool[:20]) | true
+    outcomes = outcomes_of(lambda _, name: name in gluing)
+    honest = found(outcomes, key)
+    failed = [
+        Outcome({}, each.probe)
+        if set(each.probe.armed.targets) & (gluing - true) and "x0" in each.probe.armed.prompt
+        else each
+        for each in outcomes
+        if each.probe is not None
+    ]
+    dropped = found(failed, key)
+    assert dropped.statistic["answers"] == honest.statistic["answers"] * 9 // 10
+    assert dropped.log10_p == pytest.approx(honest.log10_p, abs=1e-9)

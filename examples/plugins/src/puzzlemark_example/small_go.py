@@ -1,4 +1,5 @@
-"""Go as a third party would add it: tables and scopes in one file. Small, and made for tests.
+"""Go as a third party would add it: tables and scopes in one file. Small, and made for tests;
+the Go that is shipped is `puzzlemark.languages.go`.
 
 The scopes are simpler than Go's. A variable that is used outside of the block that declares it
 first, or whose name is a key, a type or a parameter of an inner function, keeps its name.
@@ -14,7 +15,7 @@ from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
 PLUGIN = Language(
     name="small_go",
-    aliases=frozenset({"go", "golang"}),
+    aliases=frozenset({"little_go", "smallgo"}),
     grammar=Grammar("tree_sitter_go"),
     example="""\
 // total is the sum of all prices.

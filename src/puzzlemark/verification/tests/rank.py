@@ -14,7 +14,7 @@ after the other; where a run has pools of several languages, all combinations of
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -24,7 +24,7 @@ from puzzlemark.statistics.exact import Significance, log10_ratio
 from puzzlemark.statistics.rates import binomial, estimate
 from puzzlemark.verification.tests.base import Counted, Finding, Measure, Outcome, Trial
 from puzzlemark.watermarks._design import ARMED
-from puzzlemark.watermarks._pools import Subset
+from puzzlemark.watermarks._pools import Frame, Subset, frame_of
 
 POOL, DRAWN = 200, 4  # what `power` plans for
 OF = "hits of "
@@ -66,14 +66,31 @@ class Asked:
     answers: Mapping[str, int]  # how many there were: all samples of all frames
 
 
+def complete_frames(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The outcomes of frames in which every prefix of the pool was answered."""
+    frames: dict[tuple[Subset, Frame], list[Outcome]] = {}
+    for outcome in outcomes:
+        if (probe := outcome.probe) is not None and probe.subset is not None:
+            frame = frame_of(probe.armed.prompt, probe.armed.targets)
+            frames.setdefault((probe.subset, frame), []).append(outcome)
+    for (subset, _), asked in frames.items():
+        answered = [each for each in asked if ARMED in each.scores]
+        if len(answered) == len(subset.pool):
+            yield from answered
+
+
 def count_hits(outcomes: Iterable[Outcome]) -> list[Asked]:
-    """Hits and answers of each prefix, pool by pool; every sample counts."""
+    """Hits and answers of each prefix, pool by pool; every sample counts.
+
+    A frame in which one prefix was not answered is left out whole: the prefix would have a place
+    less to hit in than the others, and whoever knows the key could choose which.
+    """
     hits: dict[Subset, Counter[str]] = {}
     answers: dict[Subset, Counter[str]] = {}
-    for outcome in outcomes:
+    for outcome in complete_frames(outcomes):
         probe = outcome.probe
-        if probe is None or probe.subset is None or ARMED not in outcome.scores:
-            continue
+        assert probe is not None, "it is in a frame"
+        assert probe.subset is not None, "it is in a frame"
         (prefix,) = probe.armed.targets
         scored = outcome.sampled(ARMED)
         answers.setdefault(probe.subset, Counter())[prefix] += len(scored)
