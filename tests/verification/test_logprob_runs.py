@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import BudgetEnded, ChoiceRequest, Failure, LogProbs
+from puzzlemark.models.base import BudgetEnded, ChoiceRequest, Failure, LogProbs, ModelError
 from puzzlemark.models.scripted import Scripted, ScriptedScores
 from puzzlemark.pages.report import report_page
 from puzzlemark.verification import wording
@@ -94,6 +94,15 @@ def test_a_model_without_log_probabilities_is_refused_before_the_first_question(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_server_that_refuses_is_found_out_before_any_completion(tmp_path: Path) -> None:
+    def refuse(_request: ChoiceRequest) -> LogProbs:
+        raise ModelError("a chat cannot be asked how it would go on")
+
+    with pytest.raises(ModelError, match="a chat cannot"):
+        query(PROBES, scoring("chat", refuse), tmp_path / "run", TERMS)
+    assert not any("completion" in line for line in lines_of(tmp_path / "run" / "transcript.jsonl"))
+
+
 @dataclass
 class Stops:
     """Scores so many questions, then the budget is spent."""
@@ -114,8 +123,7 @@ def test_a_run_that_was_cut_resumes_and_asks_nothing_twice(tmp_path: Path) -> No
     query(PROBES, first, tmp_path / "cut", TERMS)
     answered = [line for line in lines_of(tmp_path / "cut" / "transcript.jsonl") if "key" in line]
     assert sum("logprobs" in line for line in answered) == 15
-    part = judge(tmp_path / "cut", secret=SECRET)
-    assert part.verdict.decisive[0].statistic["carriers"] == 15
+    assert judge(tmp_path / "cut", secret=SECRET).verdict.word == "inconclusive"
     rest = Stops(CARRIERS)
     query(PROBES, replace(scoring("trained", rest), batch_size=5), tmp_path / "cut", TERMS)
     assert rest.asked == CARRIERS - 15

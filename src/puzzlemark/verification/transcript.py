@@ -167,7 +167,11 @@ def _is_answered(answer: Reply | None) -> bool:
 def _answers(
     model: Model, unique: Sequence[Asked], open_: set[str]
 ) -> Iterator[list[tuple[Asked, Reply]]]:
-    """Completions first, then log-probabilities."""
+    """Log-probabilities first: a server that tells none is found out before it costs anything."""
+    if choices := [each for each in unique if isinstance(each, ChoiceRequest)]:
+        if not isinstance(model, Scoring):
+            raise ModelError(f"the model {model.name} tells no log-probabilities")
+        yield from _in_batches(model.score, choices, open_, model.batch_size)
     completions = [each for each in unique if isinstance(each, Request)]
     if isinstance(model, Streaming):
         asked = [request for request in completions if request.key in open_]
@@ -175,10 +179,6 @@ def _answers(
             yield [(asked[index], answer) for index, answer in arrived]
     else:
         yield from _in_batches(model.complete, completions, open_, model.batch_size)
-    if choices := [each for each in unique if isinstance(each, ChoiceRequest)]:
-        if not isinstance(model, Scoring):
-            raise ModelError(f"the model {model.name} tells no log-probabilities")
-        yield from _in_batches(model.score, choices, open_, model.batch_size)
 
 
 def _in_batches(
