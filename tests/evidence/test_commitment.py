@@ -221,11 +221,11 @@ def test_a_name_that_the_key_does_not_draw_is_refused(marked: Path, tmp_path: Pa
         max_rate=1,
         secret_file=marked / "secret",
     )
-    committed = {"secret_file": marked / "secret"}
-    commit(manifest, tmp_path / "marked.jsonl", tmp_path / "c", **committed)
+    secret = marked / "secret"
+    commit(manifest, tmp_path / "marked.jsonl", tmp_path / "c", secret_file=secret)
     header, line, *rest = manifest.read_text().splitlines()
     changed = json.loads(line)
-    key = watermark_key(find_secret(marked / "secret"), "synonyms")[0]
+    key = watermark_key(find_secret(secret), "synonyms")[0]
     for number in range(50):  # until another name would be drawn
         changed["marks"][0]["draw"]["unit"] = f"{number:032x}"
         line = json.dumps(changed)
@@ -235,4 +235,4 @@ def test_a_name_that_the_key_does_not_draw_is_refused(marked: Path, tmp_path: Pa
             break
     manifest.write_text("\n".join([header, line, *rest]) + "\n")
     with pytest.raises(ManifestError, match="not the one that the key draws"):
-        commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", **committed)
+        commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", secret_file=secret)
