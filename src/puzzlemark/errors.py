@@ -78,6 +78,8 @@ def suggest(wrong: str, known: Iterable[str]) -> str:
     """
     listed = list(known)
     by_folded = {name.casefold(): name for name in listed}
-    near = get_close_matches(wrong.casefold(), by_folded, n=1)
+    typed = wrong.casefold()
+    begun = [name for name in by_folded if typed and name.startswith(typed)]
+    near = begun or get_close_matches(typed, by_folded, n=1, cutoff=0.7)
     meant = f"; did you mean {by_folded[near[0]]}? Known: " if near else "; known: "
     return meant + ", ".join(listed)

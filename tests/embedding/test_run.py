@@ -346,7 +346,7 @@ def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
     [
         ("P9", None, "P1, P2, P3, P4"),
         ("P1", "universal", "either"),
-        (None, "fixed", "known: codemark, coprotector_sentence, coprotector_word, fixed_prefix"),
+        (None, "fixed", r"did you mean fixed_prefix\? Known: codemark, coprotector_sentence, "),
         (None, "fixed_prefix:size=3", "it takes prefix"),
         (None, "fixed_prefix:prefix", "name=value"),
         (None, "fixed_prefix:prefix=not a name", "plain variable name"),
