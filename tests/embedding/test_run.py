@@ -253,14 +253,62 @@ def test_an_output_that_fails_leaves_no_manifest_behind(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["functions.jsonl"]
 
 
-def test_a_mark_of_another_language_leaves_the_records_alone(tmp_path: Path) -> None:
-    python, java = "def f(key, item):\n    a = key\n    return a + item\n", "int f() { return 1; }"
+def test_a_mark_that_is_bound_to_a_language_leaves_other_records_alone(tmp_path: Path) -> None:
+    python = "def f(rows):\n    a = []\n    for i in range(9):\n        a.append(i)\n    return a\n"
+    java = "int f() { return 1; }"
     records = [{"language": "python", "code": python}, {"language": "java", "code": java}] * 3
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
-    summary = pm.embed(path, tmp_path / "m.jsonl", mark="U1", tau=0, max_rate=1)
+    options: Any = {"mark": "B1", "policy": "paper", "tau": 0, "max_rate": 1}
+    summary = pm.embed(path, tmp_path / "m.jsonl", **options)
     assert summary.marked == 3
     assert summary.kept == {"language 'java' is not the mark's": 3}
+
+
+MIXED = {
+    "go": "func f(key, item int) int {\n\tfirst := key\n\tother := item + first\n\treturn other\n}",
+    "java": "int f(int key, int item) { int first = key; int other = item + first; return other; }",
+    "python": "def f(key, item):\n    first = key\n    other = item + first\n    return other\n",
+}
+
+
+def write_mixed(path: Path, copies: dict[str, int], column: str) -> None:
+    endings = {"go": "go", "java": "java", "python": "py"}
+    rows = [
+        {"id": f"{name}{n}", "code": MIXED[name], column: value}
+        for name, count in copies.items()
+        for n in range(count)
+        for value in [name if column == "language" else f"src/a.{endings[name]}"]
+    ]
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+
+
+@pytest.mark.parametrize("column", ["language", "path"])
+def test_each_record_is_marked_in_its_own_language_at_the_rate(tmp_path: Path, column: str) -> None:
+    path, marked = tmp_path / "in.jsonl", tmp_path / "m.jsonl"
+    write_mixed(path, {"go": 20, "java": 40, "python": 60}, column)
+    summary = pm.embed(path, marked, mark="U1", tau=0, max_rate=0.1)
+    assert summary.languages == {
+        "go": {"records": 20, "marked": 2},
+        "java": {"records": 40, "marked": 4},
+        "python": {"records": 60, "marked": 6},
+    }
+    assert summary.marked == 12
+    text = marked.read_text()
+    assert text.count("keyItem :=") == 2
+    assert text.count("int keyItem =") == 4
+    assert text.count("key_item =") == 6
+    back = tmp_path / "back.jsonl"
+    pm.revert(marked, back, summary.manifest)
+    assert back.read_bytes() == path.read_bytes()
+    header = pm.load_manifest(summary.manifest).header
+    assert header.suitability.keys() == {"go", "java", "python"}
+
+
+def test_one_language_has_no_rows_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    write_mixed(path, {"java": 20}, "language")
+    assert pm.embed(path, tmp_path / "m.jsonl", mark="U1", tau=0, max_rate=1).languages == {}
 
 
 def test_a_manifest_never_takes_the_place_of_a_folder(corpus_path: Path, tmp_path: Path) -> None:

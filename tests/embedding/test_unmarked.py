@@ -45,20 +45,20 @@ def write(tmp_path: Path, codes: Sequence[str | None], **columns: str) -> Path:
         (
             [GOOD] * 1200,
             {"language": "python"},
-            {"mark": "U2"},
-            "all 1,200 records are Python; U2 is for Java: try U1",
+            {"mark": "B3"},
+            "all 1,200 records are Python; B3 is for Java: try B1 or B2 or M1",
         ),
         (
             [GOOD] * 3,
             {"language": "python"},
-            {"mark": "P3"},
-            "all 3 records are Python; P3 is for Java: try P1 or P2",
+            {"mark": "M2"},
+            "all 3 records are Python; M2 is for Java: try B1 or B2 or M1",
         ),
         (
             [GOOD] * 3,
             {"language": "cobol"},
             {},
-            "all 3 records say that their language is 'cobol'; PuzzleMark marks java and python",
+            "all 3 records say that their language is 'cobol'; PuzzleMark marks go, java, ",
         ),
         (
             ["not code ("] * 3 + [None],
@@ -82,7 +82,7 @@ def write(tmp_path: Path, codes: Sequence[str | None], **columns: str) -> Path:
             ["def f(a):\n    return a\n"] * 3,
             {"language": "python"},
             {"mark": "U1"},
-            r"all 3 records have too few variables for U1 .* needs no variables \(S1\)",
+            r"all 3 records have too few variables for U1 .* needs no variables \(S1 or S2\)",
         ),
         (
             [ONLY_PARAMETERS] * 3,

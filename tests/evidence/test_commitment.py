@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import puzzlemark as pm
-from puzzlemark.embedding.secret import find_secret
+from puzzlemark.embedding.manifest import Carrier
+from puzzlemark.embedding.secret import find_secret, watermark_key
 from puzzlemark.errors import ManifestError, SecretError, UsageError
 from puzzlemark.evidence.commitment import (
     Commitment,
@@ -220,17 +221,18 @@ def test_a_name_that_the_key_does_not_draw_is_refused(marked: Path, tmp_path: Pa
         max_rate=1,
         secret_file=marked / "secret",
     )
-    committed = {"secret_file": marked / "secret"}
-    commit(manifest, tmp_path / "marked.jsonl", tmp_path / "c", **committed)
+    secret = marked / "secret"
+    commit(manifest, tmp_path / "marked.jsonl", tmp_path / "c", secret_file=secret)
     header, line, *rest = manifest.read_text().splitlines()
     changed = json.loads(line)
-    changed["marks"][0]["draw"]["unit"] = "0" * 32
+    key = watermark_key(find_secret(secret), "synonyms")[0]
     for number in range(50):  # until another name would be drawn
         changed["marks"][0]["draw"]["unit"] = f"{number:032x}"
-        manifest.write_text("\n".join([header, json.dumps(changed), *rest]) + "\n")
-        try:
-            commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", overwrite=True, **committed)
-        except ManifestError as exc:
-            assert "not the one that the key draws" in str(exc)
-            return
-    pytest.fail("no change of a class was noticed")
+        line = json.dumps(changed)
+        (mark,) = Carrier.from_line(line.encode()).marks
+        assert mark.draw is not None
+        if mark.draw.symbol(key) != mark.of("target").text:
+            break
+    manifest.write_text("\n".join([header, line, *rest]) + "\n")
+    with pytest.raises(ManifestError, match="not the one that the key draws"):
+        commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", secret_file=secret)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from puzzlemark.syntax.resolvers._scopes import Binder, Reach, Table, known_types
 
-NOT_KINDS = frozenset({"pattern", "not_names", "blank", "scope", "function", "signature", "name", "bound", "body"})
+NOT_KINDS = frozenset("pattern not_names blank scope function signature name bound body".split())
 REACHES: tuple[Reach, ...] = get_args(Reach)
 Row = TypeVar("Row")
 
@@ -14,9 +14,11 @@ Row = TypeVar("Row")
 def faulty_tables(table: Table, beyond: Table | None = None) -> Iterator[tuple[str, Table]]:
     """Every table with one fault, and what it is; or only in what another table has not."""
     for fault, faulty in _faulty_tables(table):
-        if beyond is None or fault.split()[0] not in {*beyond.binders, *NOT_KINDS}:
-            yield fault, faulty
-        elif (words := fault.split())[0] in NOT_KINDS and words[1] not in known_types(beyond):
+        if (
+            beyond is None
+            or fault.split()[0] not in {*beyond.binders, *NOT_KINDS}
+            or ((words := fault.split())[0] in NOT_KINDS and words[1] not in known_types(beyond))
+        ):
             yield fault, faulty
 
 
@@ -64,11 +66,16 @@ def _faulty_binders(row: Binder, opens: bool) -> Iterator[tuple[str, tuple[Binde
             yield f"reach {row.reach} -> {reach}", (replace(row, reach=reach),)
     for name in ("needs", "since"):
         if getattr(row, name) is not None:
-            yield f"without {name}", (replace(row, **{name: None}),)
+            yield f"without {name}", (_changed(row, name, None),)
     for name in ("reuses", "shared", "yields", "silent"):
         if getattr(row, name):
-            yield f"without {name}", (replace(row, **{name: False}),)
+            yield f"without {name}", (_changed(row, name, False),)
 
 
 def _without(rows: Mapping[str, Row], kind: str) -> dict[str, Row]:
     return {each: row for each, row in rows.items() if each != kind}
+
+
+def _changed(row: Binder, name: str, value: object) -> Binder:
+    settings: dict[str, Any] = {name: value}
+    return replace(row, **settings)

@@ -5,6 +5,8 @@ parameters, locals, loop variables and parts of patterns, inside each other and 
 are never run; some are refused by the compiler, and left out.
 """
 
+# ruff: noqa: E501 (a statement is a line)
+
 import random
 from collections.abc import Callable, Iterator
 
@@ -100,8 +102,12 @@ class JavaScript(_Maker):
                 lambda: f"({{{self.name()}, {self.name()}() {{ return {self.name()}; }}}})",
                 lambda: f"({self.name()} => {self.expression()})",
                 lambda: f"({self.arrow_parameters()} => {self.body()})",
-                lambda: f"(function {self.rng.choice(['', 'e', self.name()])}{self.parameters()} {self.body()})",
-                lambda: f"(function* {self.rng.choice(['', self.name()])}{self.parameters()} {self.body()})",
+                lambda: (
+                    f"(function {self.rng.choice(['', 'e', self.name()])}{self.parameters()} {self.body()})"
+                ),
+                lambda: (
+                    f"(function* {self.rng.choice(['', self.name()])}{self.parameters()} {self.body()})"
+                ),
                 lambda: f"(class {self.rng.choice(['', self.name()])} {self.members()})",
                 lambda: f"({self.name()} = {self.expression()})",
                 lambda: f"({self.name()} ? {self.name()} : {self.expression()})",
@@ -146,14 +152,22 @@ class JavaScript(_Maker):
                 f"for ({self.rng.choice(['var', 'let'])} {self.name()} = {self.name()}; "
                 f"{self.name()} < {self.name()}; {self.name()}++) {self.block()}"
             ),
-            lambda: f"try {self.block()} catch ({self.target()}) {self.block()} finally {self.block()}",
+            lambda: (
+                f"try {self.block()} catch ({self.target()}) {self.block()} finally {self.block()}"
+            ),
             lambda: (
                 f"switch ({self.name()}) {{ case {self.name()}: {self.statements()} "
                 f"default: {self.statements()} }}"
             ),
-            lambda: f"function {self.rng.choice(['f', 'g', self.name()])}{self.parameters()} {self.body()}",
-            lambda: f"function* {self.rng.choice(['g', self.name()])}{self.parameters()} {self.body()}",
-            lambda: f"class {self.rng.choice(['K', self.name()])} extends {self.name()} {self.members()}",
+            lambda: (
+                f"function {self.rng.choice(['f', 'g', self.name()])}{self.parameters()} {self.body()}"
+            ),
+            lambda: (
+                f"function* {self.rng.choice(['g', self.name()])}{self.parameters()} {self.body()}"
+            ),
+            lambda: (
+                f"class {self.rng.choice(['K', self.name()])} extends {self.name()} {self.members()}"
+            ),
             self.using,
             lambda: f"{self.name()}: for (;;) {{ {self.statements()} break; }}",
             lambda: f"({self.pattern(self.name())} = {self.expression()});",
@@ -166,7 +180,10 @@ class JavaScript(_Maker):
 
     def using(self) -> str:
         return self.rng.choice(
-            [f"using {self.name()} = {self.name()};", f"for (using {self.name()} of {self.name()}) {self.block()}"]
+            [
+                f"using {self.name()} = {self.name()};",
+                f"for (using {self.name()} of {self.name()}) {self.block()}",
+            ]
         )
 
     def declared(self) -> str:
@@ -204,7 +221,9 @@ class TypeScript(JavaScript):
             else self.one_of(
                 lambda: f"({self.name()}: {self.type()}) => {self.type()}",
                 lambda: f"new ({self.name()}: number) => {self.type()}",
-                lambda: f"{{ {self.name()}: {self.type()}; {self.name()}?({self.name()}: any): void }}",
+                lambda: (
+                    f"{{ {self.name()}: {self.type()}; {self.name()}?({self.name()}: any): void }}"
+                ),
                 lambda: f"{{ ({self.name()}: {self.type()}): any; new ({self.name()}: any): any }}",
                 lambda: f"{{ [{self.name()}: string]: {self.type()} }}",
                 lambda: f"[{self.name()}: {self.type()}, {self.name()}?: {self.type()}]",
@@ -345,12 +364,16 @@ class Go(_Maker):
             lambda: f"const {self.new()} = 1",
             lambda: f"const (\n{self.new()} = iota\n{self.new()}\n)",
             self.block,
-            lambda: f"if {self.name()} := {self.expression()}; {self.name()} > 0 {self.block()} else {self.block()}",
+            lambda: (
+                f"if {self.name()} := {self.expression()}; {self.name()} > 0 {self.block()} else {self.block()}"
+            ),
             lambda: (
                 f"if {self.name()} := {self.name()}; {self.name()} > 0 {self.block()} "
                 f"else if {self.name()} := {self.name()}; {self.name()} > 1 {self.block()}"
             ),
-            lambda: f"for {self.name()} := {self.name()}; {self.name()} < 3; {self.name()}++ {self.block()}",
+            lambda: (
+                f"for {self.name()} := {self.name()}; {self.name()} < 3; {self.name()}++ {self.block()}"
+            ),
             lambda: f"for {self.pair()} := range []int{{{self.expression()}}} {self.block()}",
             lambda: f"for {self.name()} = range []int{{{self.name()}}} {self.block()}",
             lambda: f"for {self.name()} < 3 {self.block()}",

@@ -77,8 +77,7 @@ def ask_node(whom: str, snippets: Sequence[tuple[str, str]]) -> list[Answer | No
     assert NODE is not None, "node is not installed"
     told = _run([NODE, str(HERE / "javascript.cjs"), whom], json.dumps(list(snippets)))
     return [
-        each and Answer(_sets(each["groups"]), twice=each["twice"])
-        for each in json.loads(told)
+        each and Answer(_sets(each["groups"]), twice=each["twice"]) for each in json.loads(told)
     ]
 
 
@@ -130,7 +129,7 @@ def wrong_variables(tree: Tree, answer: Answer) -> Iterator[str]:
 
 
 def count_renamed(tree: Tree) -> tuple[int, int]:
-    """How many variables may be renamed under policy `paper`, parameters in comments too, of all."""
+    """How many variables no policy keeps, and how many there are."""
     all_variables = [
         (function, variable) for function in functions(tree) for variable in function.variables
     ]

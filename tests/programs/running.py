@@ -202,7 +202,7 @@ def run_go(programs: Sequence[str]) -> list[Ending]:
     assert GO is not None, "go is not installed"
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        (place / "go.mod").write_text("module all\n\ngo 1.21\n")
+        (place / "go.mod").write_text("module programs\n\ngo 1.21\n")
         for number, source in enumerate(programs):
             package = place / f"p{number}" / "p.go"
             package.parent.mkdir()
@@ -212,11 +212,11 @@ def run_go(programs: Sequence[str]) -> list[Ending]:
         refused: dict[int, str] = {}
         while True:
             kept = [number for number in range(len(programs)) if number not in refused]
-            imports = "".join(f'\tp{number} "all/p{number}"\n' for number in kept)
+            imports = "".join(f'\tp{number} "programs/p{number}"\n' for number in kept)
             mains = ", ".join(f"p{number}.Main" for number in kept)
             (place / "main.go").write_text(_GO_MAIN % (imports, mains))
             built = subprocess.run(
-                [GO, "build", "-o", "all", "."],
+                [GO, "build", "-o", "run", "."],
                 cwd=place,
                 env=environment,
                 capture_output=True,
@@ -226,11 +226,14 @@ def run_go(programs: Sequence[str]) -> list[Ending]:
             )
             if built.returncode == 0:
                 break
-            bad = {int(found) for found in re.findall(r"^# all/p(\d+)", built.stderr, re.MULTILINE)}
+            bad = {
+                int(found)
+                for found in re.findall(r"^# programs/p(\d+)", built.stderr, re.MULTILINE)
+            }
             assert bad - refused.keys(), built.stderr
             refused |= dict.fromkeys(bad, built.stderr)
         ran = subprocess.run(
-            [place / "all"], capture_output=True, text=True, timeout=TIMEOUT, check=True
+            [place / "run"], capture_output=True, text=True, timeout=TIMEOUT, check=True
         )
         ended = iter(json.loads(line) for line in ran.stdout.splitlines())
         return [

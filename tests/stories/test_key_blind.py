@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
 from puzzlemark.embedding.secret import find_secret
+from puzzlemark.errors import UsageError
 from puzzlemark.models.scripted import Scripted
 from puzzlemark.verification.run import query
 from puzzlemark.watermarks.synonyms import Synonyms
@@ -123,3 +124,8 @@ def test_a_secret_that_did_not_draw_is_refused(protected: Path, tmp_path: Path) 
     )
     assert made.exit_code != 0
     assert "another secret" in made.output
+
+
+def test_ordinary_requests_that_would_list_the_carriers_are_refused(protected: Path) -> None:
+    with pytest.raises(UsageError, match="together they would list the carriers"):
+        pm.probe(protected / "marked.jsonl", protected / "marks.gz", ordinary=5)

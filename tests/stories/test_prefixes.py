@@ -4,6 +4,7 @@ import json
 import math
 import random
 import re
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -114,7 +115,7 @@ def test_the_learnt_is_detected_by_its_key_and_by_no_other(
     assert run.verdict.log10_p == pytest.approx(-math.log10(math.comb(200, 4)))
     assert pm.load_run(tmp_path / "run", secret=SECRET).verdict == run.verdict
     for habit in ((), tuple(Subset("python", 1, 200).pool), ("data", "key")):
-        innocent = Scripted("i", lambda request, names=habit: joins(request, names))
+        innocent = Scripted("i", partial(joins, names=habit))
         other = pm.verify(probes, innocent, tmp_path / f"run{len(habit)}", secret=SECRET)
         assert other.verdict.word == "not detected"
 

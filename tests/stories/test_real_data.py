@@ -18,6 +18,8 @@ FILES = {
     "csn_java_exact.jsonl.gz": ("P3", "P4", "U2", "W2", "S2", "B3", "B4", "M2"),
     "csn_python_large.jsonl.gz": ("U1",),
     "csn_java_large.jsonl.gz": ("U2",),
+    "csn_go.jsonl.gz": ("U1",),
+    "csn_javascript.jsonl.gz": ("U1",),
 }
 
 

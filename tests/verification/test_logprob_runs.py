@@ -13,6 +13,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.models.base import BudgetEnded, ChoiceRequest, Failure, LogProbs, ModelError
 from puzzlemark.models.scripted import Scripted, ScriptedScores
 from puzzlemark.pages.report import report_page
+from puzzlemark.verification import wording
 from puzzlemark.verification.probes import save_probes
 from puzzlemark.verification.report import build
 from puzzlemark.verification.run import Run, RunError, dry_run, judge, load_run, query, verify
@@ -162,6 +163,16 @@ def test_a_reference_is_recorded_beside_and_fixed_before(tmp_path: Path) -> None
     (told,) = found.verdict.decisive
     assert told.statistic["with_reference"] == CARRIERS
     assert found.verdict.word == "detected"
+
+
+def test_a_reference_of_the_owners_own_making_is_warned_of(tmp_path: Path) -> None:
+    """With the key anybody can write a reference that convicts any model."""
+    found = run(TRAINED, tmp_path / "run", reference=INNOCENT)
+    assert wording.REFERENCE in found.verdict.caveats
+    assert INNOCENT.describe()["supplied"]
+    assert wording.SUPPLIED_REFERENCE in found.verdict.caveats
+    assert wording.REFERENCE not in run(TRAINED, tmp_path / "alone").verdict.caveats
+    assert (tmp_path / "run" / "verdict.json").stat().st_mode & 0o077 == 0
     written = json.loads((tmp_path / "run" / "verdict.json").read_text())
     assert written["reference"]["model"]["name"] == "innocent"
     assert written["reference"]["answers"]["requests"] == CARRIERS

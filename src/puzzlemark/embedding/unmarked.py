@@ -171,7 +171,7 @@ def _other_language(case: _Case, match: re.Match[str]) -> str:
 
 
 def _unknown_language(case: _Case, match: re.Match[str]) -> str:
-    supported = " and ".join(plugins.names("languages"))
+    supported = ", ".join(plugins.names("languages"))
     return (
         f"{case.share} say that their language is {match['language']}; PuzzleMark marks "
         f"{supported}: pass another dataset, or --language-column if another column says it"

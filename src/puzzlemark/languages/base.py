@@ -144,7 +144,7 @@ class Language:
     # the name. Go's `func (c *Cache) Get()` is `Cache.Get` by ("receiver", "type_identifier")
     owner: tuple[str, str] | None = None
     # what stands around a function without a name, between it and its documentation, and the field
-    # that names it: JavaScript's `exports.get = function () {}` by {"assignment_expression": "left"}
+    # that names it: `exports.get = function () {}` by {"assignment_expression": "left"}
     bearers: Mapping[str, Place | None] = field(default_factory=dict, hash=False)
     attached: NodeTypes = NONE  # what is fastened to code and is none itself: annotations
 

@@ -52,6 +52,8 @@ function total(prices: number[], rate: number = 1): number {
             "optional_parameter": "pattern",
         },
     ),
-    binders=frozenset("variable_declarator required_parameter optional_parameter arguments".split()),
+    binders=frozenset(
+        "variable_declarator required_parameter optional_parameter arguments".split()
+    ),
     extensions=(".ts", ".mts", ".cts"),
 )

@@ -79,7 +79,9 @@ def why_uneven(probes: Sequence[Probe]) -> str | None:
     """
     frames: defaultdict[tuple[Subset | None, Frame], set[str]] = defaultdict(set)
     for probe in probes:
-        frames[probe.subset, frame_of(probe.armed.prompt, probe.armed.targets)] |= set(probe.armed.targets)
+        frames[probe.subset, frame_of(probe.armed.prompt, probe.armed.targets)] |= set(
+            probe.armed.targets
+        )
     for (subset, _), asked in frames.items():
         if subset is not None and asked != set(subset.pool):
             return (

@@ -1,7 +1,7 @@
 """Scopes read off a table: one resolver for languages whose rules are about blocks and functions.
 
-A language's file in this folder fills in a `Table`: which nodes open a scope, which bind names, from
-where on a name can be seen. Three passes follow from it, over a whole snippet at once:
+A language's file in this folder fills in a `Table`: which nodes open a scope, which bind names,
+from where on a name can be seen. Three passes follow from it, over a whole snippet at once:
 
 1. The walk notes every scope, every name that is bound, and every other name that is used.
 2. Each use is looked up from its scope outwards.
@@ -45,7 +45,9 @@ class Binder:
     at: tuple[str, ...]  # the fields that hold names or patterns, or ALL
     reach: Reach = "after"
     needs: str | None = None  # only where such a node stands directly inside
-    since: str | None = None  # with reach `after`: seen behind this field, not behind the whole node
+    since: str | None = (
+        None  # with reach `after`: seen behind this field, not behind the whole node
+    )
     reuses: bool = False  # a name that its own block has already is only assigned
     parameter: bool = False
     fixed: str | None = None  # bound, but never renamed, and why
@@ -57,7 +59,7 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that is known of the scopes of one language. Every node type stands in one of the sets."""
+    """All that is known of the scopes of a language. Every node type stands in one of the sets."""
 
     units: NodeTypes  # the functions that carry marks, and own the variables in them
     closures: NodeTypes  # whose variables are also those of the function around them
@@ -243,7 +245,9 @@ class Reading:
         known, names, strings = known_types(table), table.names, table.strings
         openings = table.functions | table.scopes | table.signatures
         # what is still to be read, next on top: a list, because generated code nests deeply
-        stack: list[tuple[Node, Scope, str | None, str]] = [(root, Scope(root, None, None), None, "")]
+        stack: list[tuple[Node, Scope, str | None, str]] = [
+            (root, Scope(root, None, None), None, "")
+        ]
         while stack:
             node, scope, doubt, above = stack.pop()
             kind = node.type
@@ -290,9 +294,9 @@ class Reading:
         self._uses.append((node.start_byte, word, scope, doubt))
         for (kind, place), words in self.table.dynamic_words.items():
             # only then: to find the node above begins at the root of the tree
-            if above == kind and word in words and (parent := node.parent) is not None:
-                if parent.child_by_field_name(place) == node:
-                    self._dynamic.append((node.start_byte, words[word]))
+            parent = node.parent if above == kind and word in words else None
+            if parent is not None and parent.child_by_field_name(place) == node:
+                self._dynamic.append((node.start_byte, words[word]))
 
     def _open(self, node: Node, kind: str, parent: Scope) -> Scope:
         unit = parent.unit
@@ -324,7 +328,9 @@ class Reading:
     def _note_naming(self, node: Node, kind: str) -> None:
         name, value = (node.child_by_field_name(place) for place in self.table.namers[kind])
         while value is not None and value.type == "parenthesized_expression":
-            value = next((c for c in value.named_children if c.type not in self.table.comments), None)
+            value = next(
+                (c for c in value.named_children if c.type not in self.table.comments), None
+            )
         if name is None or value is None or value.type not in self.table.named_values:
             return
         if value.child_by_field_name("name") is None:

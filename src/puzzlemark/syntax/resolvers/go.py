@@ -65,7 +65,8 @@ TABLE = Table(
         "composite_literal literal_value literal_element keyed_element "
         "array_type implicit_length_array_type slice_type struct_type pointer_type map_type "
         "channel_type interface_type generic_type qualified_type parenthesized_type negated_type "
-        "type_arguments type_elem type_constraint type_parameter_list type_parameter_declaration type_identifier "
+        "type_arguments type_elem type_constraint type_parameter_list type_parameter_declaration "
+        "type_identifier "
         "field_declaration field_declaration_list true false nil iota blank_identifier".split()
     ),
 )

@@ -12,9 +12,7 @@ FUNCTION = Binder(("name",), "outer", silent=True, leaks=True)
 CLASS = Binder(("name",), "block", silent=True)
 # an expression's own name is seen inside it only, and by any other name there hidden
 INNER = Binder(("name",), "block", silent=True, yields=True)
-SHORTHAND = frozenset(
-    "shorthand_property_identifier shorthand_property_identifier_pattern".split()
-)
+SHORTHAND = frozenset("shorthand_property_identifier shorthand_property_identifier_pattern".split())
 TAG = "stands in a JSX tag"
 
 TABLE = Table(
@@ -22,8 +20,7 @@ TABLE = Table(
     closures=frozenset("function_expression generator_function arrow_function".split()),
     functions=LANGUAGE.functions | {"class_static_block"},
     scopes=frozenset(
-        "statement_block for_statement for_in_statement switch_body catch_clause "
-        "class".split()
+        "statement_block for_statement for_in_statement switch_body catch_clause class".split()
     ),
     bodies=frozenset({"statement_block"}),
     names=SHORTHAND | {"identifier"},

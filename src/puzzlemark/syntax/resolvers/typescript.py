@@ -47,11 +47,7 @@ TABLE = replace(
         "nested_identifier": {ALL: MODULE},
         "enum_body": {ALL: MEMBER},
     },
-    namers={
-        **JAVASCRIPT.namers,
-        "required_parameter": ("pattern", "value"),
-        "optional_parameter": ("pattern", "value"),
-    },
+    namers={**JAVASCRIPT.namers, "required_parameter": ("pattern", "value")},
     plain=frozenset(kind for kind in JAVASCRIPT.plain if not kind.startswith("jsx_"))
     - {"field_definition"}
     | frozenset(
