@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from puzzlemark.models.scripted import Scripted
 from puzzlemark.pages.report import report_page
 from puzzlemark.verification.report import build
+from puzzlemark.verification.run import verify
 from tests.browser.conftest import Looking
 from tests.pages.runs import OWN, TARGET, run_of
+from tests.verification.drawn_names import SECRET, known_names, probe_set
 
 HEBREW = "\u05d0\u05d1\u05d2"
 HOSTILE = (
@@ -116,3 +119,19 @@ def test_the_tests_of_this_page_can_fail(look: Looking, tmp_path: Path) -> None:
     assert len(opened.overflowing()) == 1
     assert len(opened.requests) == 2
     assert len(opened.complaints) >= 2
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_drawn_names_fits_and_shows_what_was_counted(
+    look: Looking, tmp_path: Path, width: int
+) -> None:
+    probes = probe_set(25)
+    known = known_names(probes)
+    model = Scripted("m", lambda request: f"{known[request.prompt]} in")
+    run = verify(probes, model, tmp_path / "run", secret=SECRET)
+    (tmp_path / "report.html").write_text(report_page(build(run)))
+    opened = look(tmp_path / "report.html", width=width)
+    assert opened.overflowing() == []
+    counts = opened.page.locator(".two tbody tr").all_inner_texts()
+    assert [row.split("\t")[-1] for row in counts[:4]] == ["25", "25", "125", "125"]
+    assert counts[-1].endswith("1 of 10,000")

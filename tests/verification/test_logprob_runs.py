@@ -16,7 +16,7 @@ from puzzlemark.pages.report import report_page
 from puzzlemark.verification import wording
 from puzzlemark.verification.probes import save_probes
 from puzzlemark.verification.report import build
-from puzzlemark.verification.run import Run, RunError, judge, load_run, query, verify
+from puzzlemark.verification.run import Run, RunError, dry_run, judge, load_run, query, verify
 from puzzlemark.verification.terms import Terms, terms_for
 from puzzlemark.verification.transcript import TranscriptError
 from puzzlemark.watermarks.base import designs
@@ -178,6 +178,17 @@ def test_a_reference_of_the_owners_own_making_is_warned_of(tmp_path: Path) -> No
     assert written["reference"]["answers"]["requests"] == CARRIERS
     assert written["settings"]["reference"] == found.terms.reference
     assert (tmp_path / "run" / "reference.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_dry_run_counts_the_questions_to_the_reference_that_are_left(tmp_path: Path) -> None:
+    alone, both = (
+        dry_run(PROBES, tmp_path / "run", TERMS, has_reference=has).calls for has in (False, True)
+    )
+    of_choices = alone - CARRIERS  # beside a completion of each prompt
+    assert both == alone + of_choices > alone
+    assert not (tmp_path / "run").exists()
+    run(TRAINED, tmp_path / "run", reference=INNOCENT)
+    assert dry_run(PROBES, tmp_path / "run", TERMS, has_reference=True).calls == 0
 
 
 def test_the_same_model_as_its_own_reference_wins_by_its_own_bets_only(tmp_path: Path) -> None:

@@ -160,7 +160,8 @@ def run(
     terms = terms_of(sampling=asked.design.sampling, usual_alpha=asked.design.alpha)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
     if count_only:
-        _print_estimate(dry_run(asked, output, terms), as_json)
+        expected = dry_run(asked, output, terms, has_reference=reference is not None)
+        _print_estimate(expected, as_json)
         return
     # the secret draws the probes; only some tests need it, too
     key_file = secret_file if needs_key(asked.design) else None

@@ -161,6 +161,13 @@ class Estimate:
     prompt_tokens: int  # estimated from the number of characters
     completion_tokens: int  # at most
 
+    def __add__(self, other: "Estimate") -> "Estimate":
+        return Estimate(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
 
 def estimate(requests: Iterable[Asked]) -> Estimate:
     """Count calls and tokens; the same request counts once, as it is asked once."""

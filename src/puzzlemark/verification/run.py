@@ -273,13 +273,23 @@ def _batches(
         yield end, requests
 
 
-def dry_run(probes: ProbeSet, folder: Path | str, terms: Terms | None = None) -> Estimate:
-    """What asking would take; asks nothing and writes nothing."""
+def dry_run(
+    probes: ProbeSet,
+    folder: Path | str,
+    terms: Terms | None = None,
+    *,
+    has_reference: bool = False,
+) -> Estimate:
+    """What asking would take, a reference model included; asks nothing and writes nothing."""
     check(probes)
     terms = (terms or usual_terms(probes.design)).fixed(probes.design)
     batches = _batches(probes, questions_of(probes, terms), terms)
     requests = [request for _, batch in batches for request in batch]
-    return estimate(pending(requests, Path(folder) / "transcript.jsonl"))
+    expected = estimate(pending(requests, Path(folder) / "transcript.jsonl"))
+    if not has_reference:
+        return expected
+    choices = [choice for arms in choices_of(probes) for choice in arms.values()]
+    return expected + estimate(pending(choices, Path(folder) / "reference.jsonl"))
 
 
 def judge(
