@@ -91,6 +91,7 @@ def test_the_page_shows_own_unseen_and_twin(folder: Path, tmp_path: Path) -> Non
     rq6_page.collect(folder, tmp_path / "records" / "tiny")
     text = rq6_page.page(tmp_path / "records")
     rows = [line for line in text.splitlines() if line.startswith("| python-0 ")]
-    assert len(rows) == 2 * 2 * len(TINY.samples)  # keys, exposures
+    # two keys and two exposures; each asked for samples, and for log-probabilities
+    assert len(rows) == 2 * 2 * (len(TINY.samples) + 1)
     kept = {path.name for path in (tmp_path / "records").rglob("*") if path.is_file()}
     assert kept == {"budget.json", "marks.json", "verdicts.json", "quality.json"}

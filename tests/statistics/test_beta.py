@@ -12,7 +12,8 @@ from tests.quality.slow import log_tail_by_quadrature
 DEGREES = (1, 2, 3.7, 10, 99.5, 1999, 50_000)
 
 
-@given(st.floats(-1, 4), st.floats(-1, 4), st.floats(0, 1))
+# scipy loses digits at subnormal x: I_5e-324(0.1, 10) is ours by mpmath with 40 digits
+@given(st.floats(-1, 4), st.floats(-1, 4), st.floats(0, 1, allow_subnormal=False))
 def test_the_incomplete_beta_function_is_that_of_scipy(a: float, b: float, x: float) -> None:
     a, b = 10**a, 10**b
     expected = special.betainc(a, b, x)

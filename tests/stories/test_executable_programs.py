@@ -22,6 +22,7 @@ JAVA = "exec_java_humaneval_x.jsonl.gz"
 STRATEGIES = ("fixed_prefix:prefix=key", "universal")
 WORDS = "coprotector_word"
 FEWEST = 30  # programs that a renaming or inserting scheme changes
+FEWER = {"synonyms": 8}  # few names are in a set whose other names are all free
 # Pairs of expressions in order: these programs are too short for most of them. The rewritings
 # themselves are run at every place, without pairs, in tests/syntax/rewritings/test_executable.py.
 NO_PAIRS = ("B1", "B2", "B3", "B4", "M1", "M2")  # and `safe` refuses B1, B2, B3 and M1
@@ -75,7 +76,7 @@ def test_python_programs_pass_their_tests(
     if policy == "paper":  # a renamed parameter may be passed by keyword in `post`; nothing else
         failed = [ending for ending in failed if KEYWORD_CALL not in ending.error]
     assert failed == []
-    assert len(changed) > FEWEST
+    assert len(changed) > FEWER.get(scheme, FEWEST)
 
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
@@ -86,7 +87,7 @@ def test_java_programs_pass_their_tests(
     watermark = watermarks("java")[scheme]
     changed = marked_programs(real_data / JAVA, tmp_path, "java", watermark, policy)
     assert failures_in_java(changed) == []
-    assert len(changed) > FEWEST
+    assert len(changed) > FEWER.get(scheme, FEWEST)
 
 
 def test_a_broken_program_would_be_noticed(real_data: Path) -> None:
