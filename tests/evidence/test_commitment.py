@@ -3,6 +3,7 @@
 import hashlib
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,8 @@ def test_a_plan_is_part_of_the_hash(marked: Path, tmp_path: Path) -> None:
         ("pairs = 0\n", "at least one pair"),
         ('design = "universal"\n', "the marks have 'fixed'"),
         ("pairs =\n", "cannot be read as TOML"),
+        ("[terms]\ntemperature = inf\n", "temperature is inf"),
+        ("[terms]\nmax_tokens = 0\n", "max_tokens is 0"),
     ],
 )
 def test_a_wrong_plan_is_an_error_and_nothing_is_written(
@@ -236,3 +239,31 @@ def test_a_name_that_the_key_does_not_draw_is_refused(marked: Path, tmp_path: Pa
     manifest.write_text("\n".join([header, line, *rest]) + "\n")
     with pytest.raises(ManifestError, match="not the one that the key draws"):
         commit(manifest, tmp_path / "marked.jsonl", tmp_path / "d", secret_file=secret)
+
+
+@pytest.mark.parametrize("text", [f"pairs = {10**30}\n", f"[terms]\nseed = {10**20}\n"])
+def test_a_number_that_json_cannot_hold_is_an_error_in_words(
+    marked: Path, tmp_path: Path, text: str
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text)
+    with pytest.raises(CommitmentError, match="cannot be committed to"):
+        made(marked, tmp_path / "c", plan=plan)
+    assert not (tmp_path / "c").exists()
+
+
+def test_such_a_number_in_a_strangers_commitment_is_one_too(marked: Path, tmp_path: Path) -> None:
+    made(marked, tmp_path / "c")
+    path = tmp_path / "c" / "commitment.json"
+    path.write_text(path.read_text().replace('"pairs":500', f'"pairs":{10**30}'))
+    with pytest.raises(CommitmentError, match=r"commitment.json: cannot be committed to"):
+        load_commitment(tmp_path / "c")
+
+
+def test_the_plan_that_is_written_can_be_read_again(marked: Path, tmp_path: Path) -> None:
+    odd = 'a "quoted" \\ text\nof two lines\t\x7f\x01 \u00e9 \U0001f600'
+    plan = tmp_path / "plan.toml"
+    plan.write_text(replace(default_plan(designs()["fixed"]), exclusions=odd).to_toml(), "utf-8")
+    first = made(marked, tmp_path / "a", plan=plan)
+    assert first.plan.exclusions == odd
+    assert made(marked, tmp_path / "b", plan=tmp_path / "a" / "plan.toml").hash == first.hash

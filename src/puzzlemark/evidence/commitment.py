@@ -24,9 +24,9 @@ from puzzlemark.embedding.secret import (
     secret_path,
     watermark_key,
 )
-from puzzlemark.errors import ManifestError, PuzzleMarkError, SecretError
+from puzzlemark.errors import ManifestError, PuzzleMarkError, SecretError, UsageError
 from puzzlemark.evidence.merkle import MerkleTree, hash_leaf
-from puzzlemark.evidence.plan import Plan, default_plan, plan_from, read_plan
+from puzzlemark.evidence.plan import Plan, PlanError, default_plan, plan_from, read_plan
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.provenance import versions
@@ -100,7 +100,10 @@ def canonical(value: object) -> bytes:
         import rfc8785
     except ImportError as exc:
         raise CommitmentError("rfc8785 is missing: pip install 'puzzlemark[evidence]'") from exc
-    return rfc8785.dumps(value)  # type: ignore[arg-type]
+    try:
+        return rfc8785.dumps(value)  # type: ignore[arg-type]
+    except rfc8785.CanonicalizationError as exc:  # a number that not every program reads alike
+        raise CommitmentError(f"cannot be committed to: {exc}; choose another value") from exc
 
 
 def commit(
@@ -261,8 +264,12 @@ def load_commitment(folder: Path | str) -> Commitment:
             f"{path}: the design of its plan is not known here; install the package of its "
             "watermark"
         )
-    found = Commitment(folder, content, plan_from(dict(content.plan), design))
-    if found.to_bytes() != raw:
+    try:
+        found = Commitment(folder, content, plan_from(dict(content.plan), design))
+        spelled = found.to_bytes()
+    except (PlanError, UsageError, CommitmentError) as exc:
+        raise CommitmentError(f"{path}: {exc}") from exc
+    if spelled != raw:
         raise CommitmentError(f"{path}: not in canonical form, so its hash is not its own")
     return found
 

@@ -3,6 +3,8 @@
 It is a TOML file that a person can read. What it does not say is what `verify` does by itself.
 """
 
+import json
+import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -33,6 +35,10 @@ class Plan:
     def __post_init__(self) -> None:
         if self.pairs < 1 or self.runs < 1:
             raise PlanError("a plan has at least one pair and one run")
+        if self.terms.max_tokens < 1:
+            raise PlanError(f"max_tokens is {self.terms.max_tokens}; it is 1 or more")
+        if not (math.isfinite(self.terms.temperature) and self.terms.temperature >= 0):
+            raise PlanError(f"temperature is {self.terms.temperature}; it is a number from 0 on")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for the commitment."""
@@ -51,8 +57,8 @@ class Plan:
 def _spell(value: object) -> str:
     """A value as TOML spells it; a plan has texts and numbers only."""
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        # JSON escapes as TOML does, but for this one character
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
 
 
