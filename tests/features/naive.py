@@ -16,7 +16,7 @@ def naive_measure(tree: Tree) -> tuple[int, ...]:
     declared = [node.text for node in nodes if _is_declared(node)]
     called = {name for node in nodes if (name := _called(node)) is not None}
     return (
-        1 + sum(node.type in measures.decisions for node in nodes),
+        1 + sum(node.type in measures.decisions and not _has_own_word(node) for node in nodes),
         _lines(tree),
         len(leaves),
         max((_nesting(tree, member) for member in top), default=0),
@@ -62,17 +62,23 @@ def _depth(tree: Tree, node: Node) -> int:
 
 def _nesting(tree: Tree, node: Node) -> int:
     inside = max((_nesting(tree, child) for child in _children(tree, node)), default=0)
-    # keywords are spelled without `_statement`: no token is among the nesting types
-    return inside + (node.type in tree.language.measures.nesting and not _is_else_if(node))
+    return inside + (
+        node.is_named and node.type in tree.language.measures.nesting and not _is_else_if(node)
+    )
+
+
+def _has_own_word(node: Node) -> bool:
+    """Ruby's `if` is a node with a word in it that is spelled alike: the word is what counts."""
+    return node.is_named and any(c.type == node.type and not c.is_named for c in node.children)
 
 
 def _is_else_if(node: Node) -> bool:
     parent = node.parent
-    return (
-        parent is not None
-        and node.type == parent.type == "if_statement"
-        and parent.child_by_field_name("alternative") == node
-    )
+    if parent is None or node.type != "if_statement":
+        return False
+    if parent.type == "else_clause":  # JavaScript has a node around it
+        return True
+    return parent.type == "if_statement" and parent.child_by_field_name("alternative") == node
 
 
 def _lines(tree: Tree) -> int:
@@ -95,7 +101,8 @@ def _lines(tree: Tree) -> int:
 _EVERYWHERE_IN = frozenset(
     "parameters lambda_parameters list_splat_pattern dictionary_splat_pattern pattern_list "
     "tuple_pattern list_pattern typed_parameter as_pattern_target splat_pattern "
-    "inferred_parameters type_pattern record_pattern_component".split()
+    "inferred_parameters type_pattern record_pattern_component "
+    "formal_parameters array_pattern object_pattern rest_pattern".split()
 )
 _FIELDS = frozenset(
     [
@@ -112,14 +119,35 @@ _FIELDS = frozenset(
         ("resource", "name"),
         ("instanceof_expression", "name"),
         ("lambda_expression", "parameters"),
+        # Go
+        ("parameter_declaration", "name"),
+        ("variadic_parameter_declaration", "name"),
+        ("short_var_declaration", "left"),
+        ("var_spec", "name"),
+        ("const_spec", "name"),
+        ("range_clause", "left"),
+        ("receive_statement", "left"),
+        ("type_switch_statement", "alias"),
+        # JavaScript and TypeScript
+        ("arrow_function", "parameter"),
+        ("catch_clause", "parameter"),
+        ("for_in_statement", "left"),
+        ("pair_pattern", "value"),
+        ("assignment_pattern", "left"),
+        ("object_assignment_pattern", "left"),
+        ("required_parameter", "pattern"),
+        ("optional_parameter", "pattern"),
     ]
 )
+_NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 
 
 def _is_declared(node: Node) -> bool:
     parent = node.parent
-    if node.type != "identifier" or parent is None:
+    if node.type not in _NAMES or parent is None:
         return False
+    if parent.type == "expression_list" and parent.parent is not None:
+        node, parent = parent, parent.parent  # Go's `a, b := ...`; Python's declares nothing
     while parent.type in {"tuple", "list", "list_splat"} and parent.parent is not None:
         node, parent = parent, parent.parent
         if parent.type == "as_pattern_target":
@@ -131,7 +159,7 @@ def _is_declared(node: Node) -> bool:
     if parent.type in _EVERYWHERE_IN:
         return True
     fields = (field for kind, field in _FIELDS if kind == parent.type)
-    return any(parent.child_by_field_name(field) == node for field in fields)
+    return any(node in parent.children_by_field_name(field) for field in fields)
 
 
 def _is_captured(name: Node) -> bool:
@@ -145,6 +173,10 @@ def _called(node: Node) -> bytes | None:
         callee = node.child_by_field_name("function")
         if callee is not None and callee.type == "attribute":
             callee = callee.child_by_field_name("attribute")
+    elif node.type in {"call_expression", "new_expression"}:  # Go, JavaScript, TypeScript
+        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        while callee is not None and callee.type in {"selector_expression", "member_expression"}:
+            callee = callee.children[-1]
     elif node.type == "method_invocation":
         callee = node.child_by_field_name("name")
     elif node.type == "object_creation_expression":

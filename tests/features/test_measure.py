@@ -1,4 +1,5 @@
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -6,15 +7,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from puzzlemark.errors import UsageError
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import DEFAULT, FEATURES, FeatureTable, measure
-from puzzlemark.languages.base import find
+from puzzlemark.languages.base import every_language, find
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import Tree, parse
 from tests.features.java_examples import JAVA_EXAMPLES
 from tests.features.naive import naive_measure
+from tests.oracles.scope_programs import programs
 
-PAGE = (Path(__file__).parents[2] / "docs" / "features.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+LANGUAGES = [each.name for each in every_language()]
+
+
+def page_of(language: str) -> str:
+    """Where a language's measures are defined, and its example is counted by hand."""
+    if language in ("python", "java"):
+        return (DOCS / "features.md").read_text()
+    # what tsx has of TypeScript stands on that page, what it has of JSX on JavaScript's
+    pages = {"typescript": ["typescript", "javascript"], "tsx": ["typescript", "javascript"]}
+    names = pages.get(language, [language])
+    return "\n## ".join((DOCS / "languages" / f"{name}.md").read_text() for name in names)
 
 
 MATCH = """match a:
@@ -35,11 +49,13 @@ def features(code: str, language: str = "python") -> dict[str, int]:
     return dict(zip(FEATURES, measure(tree(code, language)), strict=True))
 
 
-@pytest.mark.parametrize("language", ["python", "java"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_example_counted_by_hand_in_the_docs_is_measured_so(language: str) -> None:
-    code = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    page = page_of(language)
+    spelled = "typescript" if language == "tsx" else language
+    code = re.search(rf"```{spelled}\n(.*?)^```\n\n\| feature", page, re.DOTALL | re.MULTILINE)
     assert code is not None
-    table = PAGE[code.end() :].split("\n## ")[0]
+    table = page[code.end() :].split("\n## ")[0]
     by_hand = {
         name: int(value)
         for name, value in re.findall(r"^\| (\w+) \| (\d+) \|", table, re.MULTILINE)
@@ -48,13 +64,13 @@ def test_the_example_counted_by_hand_in_the_docs_is_measured_so(language: str) -
     assert features(code[1], language) == by_hand
 
 
-@pytest.mark.parametrize("language", ["python", "java"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_docs_name_every_type_that_is_counted(language: str) -> None:
-    found = find(language)
+    found, page = find(language), page_of(language)
     assert found is not None
     m = found.measures
     counted = m.decisions | m.nesting | m.expressions | found.tokens.layout
-    assert {kind for kind in counted if f"`{kind}`" not in PAGE} == set()
+    assert {kind for kind in counted if f"`{kind}`" not in page} == set()
 
 
 def test_the_seven_default_features_are_the_papers() -> None:
@@ -103,6 +119,40 @@ def test_cc_counts_decisions_in_java(body: str, decisions: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "decisions"),
+    [
+        ("x := 1", 0),
+        ("if a && b || c { } else if d { } else { }", 4),
+        ("for { }\nfor a := range b { }\nfor i := 0; i < 9; i++ { }", 3),
+        ("switch a { case 1, 2: f()\ncase 3: fallthrough\ndefault: }", 2),
+        ("switch a.(type) { case B: }", 1),
+        ("select { case <-a: case b <- 1: default: }", 2),
+        ("x = a & b | c; defer f(); go g()", 0),
+    ],
+)
+def test_cc_counts_decisions_in_go(body: str, decisions: int) -> None:
+    assert features(f"func f() {{ {body} }}", "go")["cc"] == 1 + decisions
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript", "tsx"])
+@pytest.mark.parametrize(
+    ("body", "decisions"),
+    [
+        ("x = 1;", 0),
+        ("if (a && b || c ?? d) {} else if (e) {} else {}", 5),
+        ("do { } while (a);", 1),
+        ("for (;;) {} for (a of b) {} for (a in b) {}", 3),
+        ("switch (a) { case 1: case 2: break; default: }", 2),
+        ("try { } catch { } finally { }", 1),
+        ("x = a ? b : c; y = a?.b; a.catch(b).if(c);", 1),
+        ("x = `${a ? b : c}`;", 0),
+    ],
+)
+def test_cc_counts_decisions_in_javascript(body: str, decisions: int, language: str) -> None:
+    assert features(f"function f() {{ {body} }}", language)["cc"] == 1 + decisions
+
+
+@pytest.mark.parametrize(
     ("code", "language", "lines"),
     [
         ("x = 1\n\n  \t\n# all comment\n  # and this\ny = 2  # not this\n", "python", 2),
@@ -113,6 +163,8 @@ def test_cc_counts_decisions_in_java(body: str, decisions: int) -> None:
         ("void f() { /* one\n two\n three */ g(); }", "java", 2),
         ("void f() {\n/* one */ /* two */ // three\n/* four */ g(); }", "java", 2),
         ("/** doc\n * of f\n */\nvoid f() {\n}", "java", 2),
+        ("// f does\nfunc f() {\n\tx := `a\n\n// b`\n}", "go", 4),
+        ("/** doc */\nfunction f() { // why\n  `a\n  // b`\n}", "javascript", 4),
     ],
 )
 def test_nloc_leaves_out_blank_lines_and_lines_of_comment(
@@ -158,6 +210,21 @@ def test_mlcn_takes_else_if_for_a_branch() -> None:
     assert features("void f() { if (a) {} else /* b */ if (b) {} }", "java")["mlcn"] == 1
 
 
+@pytest.mark.parametrize("language", ["javascript", "typescript", "tsx"])
+def test_mlcn_takes_else_if_for_a_branch_in_javascript(language: str) -> None:
+    chain = "if (a) {} else if (b) {} else /* c */ if (c) { for (;;) {} }"
+    assert features(f"function f() {{ {chain} }}", language)["mlcn"] == 2
+    assert features("function f() { if (a) {} else { if (b) {} } }", language)["mlcn"] == 2
+    assert features("function f() { if (a) {} else for (;;) {} }", language)["mlcn"] == 2
+
+
+def test_mlcn_takes_else_if_for_a_branch_in_go() -> None:
+    chain = "if a { } else if b { } else if c { for { } }"
+    assert features(f"func f() {{ {chain} }}", "go")["mlcn"] == 2
+    assert features("func f() { if a { } else { if b { } } }", "go")["mlcn"] == 2
+    assert features("func f() { select { case <-a: switch b.(type) { } } }", "go")["mlcn"] == 2
+
+
 def test_mdt_counts_the_nodes_on_the_longest_way() -> None:
     assert features("x")["mdt"] == 3  # module, statement, x
     assert features("x = -y")["mdt"] == 5  # module, statement, assignment, -, y
@@ -174,6 +241,17 @@ def test_mdt_counts_the_nodes_on_the_longest_way() -> None:
             "java",
             3,  # a c D
         ),
+        (
+            "func f() { a(b(), c.b(), d.e.f(), g[0](), func() {}(), make(H)) }",
+            "go",
+            4,
+        ),  # a b f make
+        (
+            "function f() { a(b(), c.b(), d?.e.f(), g[0](), h()(), new I(), new j.K, (k)()) }",
+            "javascript",
+            6,  # a b f h I K
+        ),
+        ("function f() { a<B>(c!.d(), new E<F>()) }", "typescript", 3),  # a d E
     ],
 )
 def test_ufcc_counts_different_called_names(code: str, language: str, names: int) -> None:
@@ -221,6 +299,63 @@ def test_vc_counts_declarations_in_python(code: str, names: str) -> None:
 )
 def test_vc_counts_declarations_in_java(body: str, names: str) -> None:
     measured = features(f"void f() {{ {body} }}", "java")
+    assert (measured["vc"], measured["dvc"]) == (len(names.split()), len(set(names.split())))
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("func f(a, b int, c ...int) (d int, e error) { }", "a b c d e"),
+        ("func (a *T) f(int, string) { }", "a"),
+        ("func f() { a, b := 1, 2; a, c := 3, 4; a = 5; d.e, a = 6, 7 }", "a b a c"),
+        ("func f() { var a, b int; var (\nc = 1\nd int\n); const e = 2 }", "a b c d e"),
+        ("func f() { for a, b := range c { }; for a = range c { }; for range c { } }", "a b a"),
+        ("func f() { for a := 0; a < 9; a++ { } }", "a"),
+        ("func f() { if a, b := c(); a > b { }; switch d := e.(type) { case F: } }", "a b d"),
+        ("func f() { select { case a := <-b: case c, d = <-e: case <-g: } }", "a c d"),
+        ("func f() { g(func(a int) (b int) { return a }); var h func(c int) }", "a b h c"),
+        ("func f() { _ = a; _, b := c(); type d struct{ e int } }", "_ b"),
+    ],
+)
+def test_vc_counts_declarations_in_go(code: str, names: str) -> None:
+    measured = features(code, "go")
+    assert (measured["vc"], measured["dvc"]) == (len(names.split()), len(set(names.split())))
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "names"),
+    [
+        (
+            "function f(a, b = 1, { c, d: e, g = 2, ...h }, [i, , j = 3], ...k) {}",
+            "javascript",
+            "a b c e g h i j k",
+        ),
+        (
+            "function f() { var a, b = 1; let c; const [d] = e, { g } = h; a = 2; }",
+            "javascript",
+            "a b c d g",
+        ),
+        (
+            "function f() { for (const a of b) {} for (let c in d) {} for (e of g) {} }",
+            "javascript",
+            "a c e",
+        ),
+        ("function f() { for (let a = 0, b = 1; ; ) {} }", "javascript", "a b"),
+        (
+            "function f() { try {} catch (a) {} try {} catch ({ b }) {} try {} catch {} }",
+            "javascript",
+            "a b",
+        ),
+        ("function f() { a => b; (c, d) => e; (function (g) {}); }", "javascript", "a c d g"),
+        ("function f() { [a, b[0], c.d] = e; ({ g: h } = i); }", "javascript", "a h"),
+        ("function f() { function g() {} class h { i(j) {} } }", "javascript", "j"),
+        ("function f(this: A, a: B, c?: D, ...e: G[]): h is I {}", "typescript", "a c e"),
+        ("class A { constructor(private a: number, readonly b = 1) {} }", "typescript", "a b"),
+        ("function f(a: (b: number) => void) { let c: { d: number }; }", "typescript", "a b c"),
+    ],
+)
+def test_vc_counts_declarations_in_javascript(code: str, language: str, names: str) -> None:
+    measured = features(code, language)
     assert (measured["vc"], measured["dvc"]) == (len(names.split()), len(set(names.split())))
 
 
@@ -275,6 +410,23 @@ def test_a_sum_of_many_terms_is_measured() -> None:
 def test_fast_and_slow_agree_on_java(code: str) -> None:
     parsed = tree(code, "java")
     assert measure(parsed) == naive_measure(parsed)
+
+
+@pytest.mark.parametrize("language", ["go", "javascript", "typescript", "tsx"])
+def test_fast_and_slow_agree_on_generated_programs(language: str) -> None:
+    for code in programs("typescript" if language == "tsx" else language, 40):
+        parsed = tree(code, language)
+        assert measure(parsed) == naive_measure(parsed), code
+
+
+@pytest.mark.parametrize("language", ["go", "javascript"])
+def test_fast_and_slow_agree_on_real_functions(real_data: Path, language: str) -> None:
+    corpus = open_corpus(real_data / f"csn_{language}.jsonl.gz", language=language)
+    for entry in corpus.entries():
+        if entry.row % 16 == 0 and entry.code is not None:
+            with suppress(UnparsableSnippet):
+                parsed = tree(entry.code, language)
+                assert measure(parsed) == naive_measure(parsed), entry.code
 
 
 STATEMENTS = [

@@ -28,7 +28,9 @@ def test_the_packages_that_read_code_are_in_the_order_of_our_files() -> None:
     assert parsing_packages() == (
         "tree-sitter",
         "tree-sitter-typescript",
+        "tree-sitter-ruby",
         "tree-sitter-python",
+        "tree-sitter-php",
         "tree-sitter-javascript",
         "tree-sitter-java",
         "tree-sitter-go",

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -130,14 +131,20 @@ def test_a_variable_is_renamed_by_scope_not_by_text() -> None:
 
 
 def embed(dataset: Path, watermark: str, **options: object) -> pm.Summary:
-    settings = {"tau": 0, "min_rate": 0, "max_rate": 1, "policy": "paper", **options}
+    settings: dict[str, Any] = {
+        "tau": 0,
+        "min_rate": 0,
+        "max_rate": 1,
+        "policy": "paper",
+        **options,
+    }
     return pm.embed(
-        path=dataset,
+        dataset,
         output=dataset.with_name("marked.jsonl"),
         manifest=dataset.with_name("marks.jsonl"),
         watermark=watermark,
         secret_file=dataset.with_name("secret"),
-        **settings,  # type: ignore[arg-type]
+        **settings,
     )
 
 

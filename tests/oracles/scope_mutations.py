@@ -28,7 +28,7 @@ def _faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
         for place, row in enumerate(rows):
             if row.fixed is not None:  # a reason to refuse: tests/syntax/test_scope_tables.py
                 continue
-            for fault, faulty in _faulty_binders(row, kind in opening):
+            for fault, faulty in _faulty_binders(row, kind in opening, kind in table.functions):
                 changed = (*rows[:place], *faulty, *rows[place + 1 :])
                 label = f"{kind} {place}: {fault}"
                 yield label, replace(table, binders={**table.binders, kind: changed})
@@ -57,11 +57,20 @@ def _faulty_tables(table: Table) -> Iterator[tuple[str, Table]]:
         yield f"body {kind} dropped", replace(table, bodies=table.bodies - {kind})
 
 
-def _faulty_binders(row: Binder, opens: bool) -> Iterator[tuple[str, tuple[Binder, ...]]]:
+def _faulty_binders(
+    row: Binder, opens: bool, is_function: bool
+) -> Iterator[tuple[str, tuple[Binder, ...]]]:
     yield "dropped", ()
     for reach in REACHES:
-        # a parameter's block is its function; without a scope of its own a node has no outer one
-        same = (row.parameter and reach == "function") or (reach == "outer" and not opens)
+        in_function = row.parameter or is_function  # what it binds is bound in a function's scope
+        same = {
+            # without a scope of its own a node has no outer one
+            "outer": not opens,
+            # the block of a parameter, or of a function's own name, is the function
+            "function": in_function and row.reach == "block",
+            # whatever else is bound in a function's scope is bound in its body
+            "body": not in_function,
+        }.get(reach, False)
         if reach != row.reach and not same:
             yield f"reach {row.reach} -> {reach}", (replace(row, reach=reach),)
     for name in ("needs", "since"):

@@ -65,7 +65,14 @@ class JavaScript(_Maker):
 
     def parameter(self, name: str) -> str:
         return self.rng.choice(
-            [name, name, f"{name} = {self.expression()}", f"{{p: {name}}}", f"[{name}] = []"]
+            [
+                name,
+                name,
+                f"{name} = {self.expression()}",
+                f"{{p: {name}}}",
+                f"[{name}] = []",
+                f"{{{name} = {self.name()}}}",
+            ]
         )
 
     def pattern(self, name: str) -> str:
@@ -424,6 +431,50 @@ MAKERS: dict[str, Callable[[int], JavaScript | Go]] = {
     "go": Go,
     "javascript": JavaScript,
     "typescript": TypeScript,
+}
+
+
+# What random programs would show too seldom: each is about one row of a table.
+DIRECTED: dict[str, tuple[str, ...]] = {
+    "go": (
+        # parameters, results and the receiver are seen in the body, not in each other's types
+        "const a, b = 2, 3\nfunc top(a [b]int, b int) [a]int { use(a, b); return [2]int{} }",
+        "const a, b = 2, 3\nfunc top(a int, b [a]int) (c [b]int) { use(a, b); return }",
+        "const a, b = 2, 3\nfunc top(a ...[b]int) (b [a]int) { use(a, b); return }",
+        "const a, b = 2, 3\nfunc top(b [a]int, a ...[b]int) { use(a, b) }",
+        "const a = 2\ntype T struct{}\nfunc (a *T) top(b [a]int) (c [a]int) { use(a, b); return }",
+        "func top() { const a = 2; use(func(b [a]int, a int) [a]int { use(a); return [2]int{} }) }",
+        "func top() { const a = 2; var b func(a int, c [a]int) [a]int; use(a, b) }",
+        "func top() { const a = 2; var b interface{ M(a int, c ...[a]int) }; use(a, b) }",
+    ),
+    "javascript": (
+        # a name in shorthand is bound by its pattern, and the same that a var declares again
+        "function top({a = 1}) { var a; use(a); }",
+        "function top(b, {a = b}) { use(a); for (var a of b) use(a); }",
+        "function top({p: {a = 1}}) { var a = 2; use(() => a); }",
+        # a function's own name is seen in the default values of its parameters
+        "function top(a) { use(function a(b = a) { use(a, b); }, a); }",
+        "function top(a) { use(function* a(b = a) { use(a, b); }, a); }",
+        # a class is seen in its block only
+        "function top(a) { use(() => { { class a { } } use(a); }); }",
+        # `using` is like `let`
+        "function top(a, b) { { using a = b; use(a); } use(a); }",
+        "function top(a, b) { use(a); { use(() => a); using a = b; } { use(a); } }",
+        "function top(a, b) { for (using a of b) use(a); use(a); }",
+    ),
+    "typescript": (
+        # parameters see each other, the later ones as well
+        "function top(a: any = () => b, b?: any) { use(a, b); }",
+        "function top(c: any) { use((a: any = () => c, c?: any) => use(a, c)); }",
+        # classes and enums are seen in their whole block, and not outside of it
+        "function top(a: any) { { use(() => a); abstract class a { } use(a); } use(a); }",
+        "function top(a: any) { use(() => { { abstract class a { } } use(a); }); }",
+        "function top(a: any) { { use(() => a); enum a { p } use(a); } use(a); }",
+        "function top(a: any) { use(() => { { enum a { p } } use(a); }); }",
+        # a signature stands for the function behind it, also where that is called before
+        "function top() { let a = 1; use(() => { use(a); function a(b: any): any; function a(b: any) { return b; } use(a); }); use(a); }",
+        "function top(c: any) { use(() => { use(c); function c(b: any): any; function c(b: any) { return b; } }); }",
+    ),
 }
 
 

@@ -1,4 +1,5 @@
 // Runs each program of a JSON array of [code, language] pairs: exit code, output and error of each.
+// A program that goes on later exports a promise.
 "use strict";
 const fs = require("fs");
 const util = require("util");
@@ -6,11 +7,15 @@ const vm = require("vm");
 
 function transpile(code) {
   const ts = require("typescript");
-  const options = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
+  const options = {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.CommonJS,
+    esModuleInterop: true,
+  };
   return ts.transpileModule(code, { compilerOptions: options }).outputText;
 }
 
-function run([code, language]) {
+async function run([code, language]) {
   const lines = [];
   const log = (...values) => lines.push(util.format(...values));
   const own = Object.assign(Object.create(console), { log });
@@ -19,11 +24,17 @@ function run([code, language]) {
     const names = ["require", "module", "exports", "console"];
     const module = { exports: {} };
     vm.compileFunction(text, names).call(module.exports, require, module, module.exports, own);
+    await module.exports;
     return [0, lines.join("\n"), ""];
   } catch (error) {
     return [1, lines.join("\n"), String(error && error.stack)];
   }
 }
 
-const programs = JSON.parse(fs.readFileSync(0, "utf8"));
-fs.writeFileSync(1, JSON.stringify(programs.map(run)));
+async function runAll(programs) {
+  const endings = [];
+  for (const program of programs) endings.push(await run(program));
+  fs.writeFileSync(1, JSON.stringify(endings));
+}
+
+runAll(JSON.parse(fs.readFileSync(0, "utf8")));

@@ -13,17 +13,19 @@ import puzzlemark as pm
 from puzzlemark import plugins
 from puzzlemark.embedding.marking import first_mark
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
+from puzzlemark.languages.base import find_by_path
 from puzzlemark.snippet import Edit, Snippet, apply_edits
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.rewritings.base import compose, load
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, function_nodes, functions
 from puzzlemark.watermarks.base import Introducing, Mark, Refusal, Watermark, named
+from puzzlemark.watermarks.codemark import CodeMark
 from puzzlemark.watermarks.coprotector_sentence import CoProtectorSentence
+from puzzlemark.watermarks.prefixes import Prefixes
 from puzzlemark.watermarks.synonyms import Synonyms
 
 HERE = Path(__file__).parent
-ENDINGS = {"python": "py", "java": "java"}
 DRAW = "a secret for programs"
 REQUIRES = re.compile(r"# requires: (\d+)\.(\d+)")
 # CoProtector's statements fail when they are run; harmless ones show that they stand where any may.
@@ -31,6 +33,11 @@ REQUIRES = re.compile(r"# requires: (\d+)\.(\d+)")
 HARMLESS = {
     "python": ("assert 1 < 2", "assert 2 < 3"),
     "java": ("int anExtra = 1;", "anExtra++;"),
+    "go": ("_ = 1 < 2", "_ = 2 < 3"),  # no `goto` may jump over a declaration
+    "javascript": ("let anExtra = 1;", "anExtra++;"),
+    "typescript": ("let anExtra: number = 1;", "anExtra++;"),
+    "php": ("assert(1 < 2);", "assert(2 < 3);"),  # some of the programs list their variables
+    "ruby": ("1 < 2", "2 < 3"),
 }
 
 
@@ -40,7 +47,7 @@ DRAWN = Synonyms(entropy=0.0, inside_line=False, share=1.0, key=b"programs")
 
 def own_programs(language: str) -> dict[str, str]:
     """The programs of this folder that this machine can run: `{"closure_counter": "..."}`."""
-    paths = sorted((HERE / language).glob(f"*.{ENDINGS[language]}"))
+    paths = sorted(path for path in (HERE / language).iterdir() if find_by_path(path.name))
     codes = {path.stem: path.read_bytes().decode() for path in paths}
     return {name: code for name, code in codes.items() if _is_for_this_python(code)}
 
@@ -53,11 +60,14 @@ def _is_for_this_python(code: str) -> bool:
 def schemes(language: str) -> dict[str, Watermark]:
     """Every scheme that the paper gives a name to, as far as it can be run: `{"P1": ...}`.
 
+    A language that the paper has no names for has Python's; CodeMark's are for one language each.
     Beside them those whose names a key draws, at the boldest: wherever one may be drawn.
     """
-    chosen = {name: each.watermark for name, each in named().items() if each.language == language}
+    own = {name: each.watermark for name, each in named().items() if each.language == language}
+    pythons = {name: each.watermark for name, each in named().items() if each.language == "python"}
+    chosen = own or {n: each for n, each in pythons.items() if not isinstance(each, CodeMark)}
     harmless = {name: _harmless(language, watermark) for name, watermark in chosen.items()}
-    return {**harmless, "synonyms": DRAWN}
+    return {**harmless, "synonyms": DRAWN, "prefixes": Prefixes(key=b"programs")}
 
 
 def _harmless(language: str, watermark: Watermark) -> Watermark:
@@ -128,12 +138,18 @@ def rename_everything(code: str, language: str) -> str:
     tree = parse(Snippet("program", code, language))
     edits: list[Edit] = []
     for function in functions(tree):
-        edits += _renames(tree, function, len(edits))
+        # a closure is a unit by itself, and its variables are those of the function around it, too
+        taken = {edit.start for edit in edits}
+        edits += _renames(tree, function, taken, len(edits))
     return apply_edits(tree.code, sorted(edits)).decode()
 
 
-def _renames(tree: Tree, function: Function, start: int) -> tuple[Edit, ...]:
-    free = [each.name for each in function.variables if each.refusal("safe") is None]
+def _renames(tree: Tree, function: Function, taken: set[int], start: int) -> tuple[Edit, ...]:
+    free = [
+        each.name
+        for each in function.variables
+        if each.refusal("safe") is None and taken.isdisjoint(each.starts)
+    ]
     names: Mapping[str, str] = {name: f"fresh{start + n}" for n, name in enumerate(free)}
     try:
         return rename(tree, function, names, "safe")

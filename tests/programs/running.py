@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.oracles.compiled import PHP, RUBY
 from tests.oracles.scopes import GO, NODE, NODE_MODULES
 
 HERE = Path(__file__).parent
@@ -199,46 +201,107 @@ def run_go(programs: Sequence[str]) -> list[Ending]:
 
     What does not compile ends with the compiler's messages.
     """
+    return _run_packages([{"p": source} for source in programs])
+
+
+def run_go_together(programs: Sequence[tuple[str, str]]) -> list[Ending]:
+    """Run (name, source) pairs, those of different names as files of one package.
+
+    A package costs the compiler more than a file: so many variants of few programs are built
+    quickly, as long as no two programs declare the same name outside of functions.
+    """
+    packages: list[dict[str, str]] = []
+    places: list[tuple[int, str]] = []
+    for name, source in programs:
+        number = next((n for n, each in enumerate(packages) if name not in each), len(packages))
+        if number == len(packages):
+            packages.append({})
+        packages[number][name] = source
+        places.append((number, name))
+    in_order = [(number, name) for number, each in enumerate(packages) for name in each]
+    ended = dict(zip(in_order, _run_packages(packages), strict=True))
+    return [ended[place] for place in places]
+
+
+def _run_packages(packages: Sequence[Mapping[str, str]]) -> list[Ending]:
+    """Build and run all programs of all packages, one after another, in one process."""
     assert GO is not None, "go is not installed"
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
         (place / "go.mod").write_text("module programs\n\ngo 1.21\n")
-        for number, source in enumerate(programs):
-            package = place / f"p{number}" / "p.go"
-            package.parent.mkdir()
-            inside = source.replace("package main", f"package p{number}", 1)
-            package.write_text(inside.replace("func main()", "func Main()"))
-        environment = {**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "on", "GOWORK": "off"}
-        refused: dict[int, str] = {}
-        while True:
-            kept = [number for number in range(len(programs)) if number not in refused]
-            imports = "".join(f'\tp{number} "programs/p{number}"\n' for number in kept)
-            mains = ", ".join(f"p{number}.Main" for number in kept)
-            (place / "main.go").write_text(_GO_MAIN % (imports, mains))
-            built = subprocess.run(
-                [GO, "build", "-o", "run", "."],
-                cwd=place,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT,
-                check=False,
-            )
-            if built.returncode == 0:
-                break
-            bad = {
-                int(found)
-                for found in re.findall(r"^# programs/p(\d+)", built.stderr, re.MULTILINE)
-            }
-            assert bad - refused.keys(), built.stderr
-            refused |= dict.fromkeys(bad, built.stderr)
+        programs = [(n, name) for n, package in enumerate(packages) for name in package]
+        for number, package in enumerate(packages):
+            (place / f"p{number}").mkdir()
+            for name, source in package.items():
+                inside = source.replace("package main", f"package p{number}", 1)
+                inside = inside.replace("func main()", f"func Main_{name}()")
+                (place / f"p{number}" / f"{name}.go").write_text(inside)
+        refused: dict[tuple[int, str], str] = {}
+        while messages := _build_go(place, [each for each in programs if each not in refused]):
+            for program in messages:
+                (place / f"p{program[0]}" / f"{program[1]}.go").unlink()
+            refused |= messages
         ran = subprocess.run(
             [place / "run"], capture_output=True, text=True, timeout=TIMEOUT, check=True
         )
         ended = iter(json.loads(line) for line in ran.stdout.splitlines())
         return [
-            Ending(1, b"", refused[number])
-            if number in refused
+            Ending(1, b"", refused[program])
+            if program in refused
             else Ending((line := next(ended))[0], line[1].encode(), line[2])
-            for number in range(len(programs))
+            for program in programs
         ]
+
+
+def _build_go(place: Path, programs: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    """Compile the programs; the compiler's messages about those that it refuses."""
+    numbers = sorted({number for number, _ in programs})
+    imports = "".join(f'\tp{number} "programs/p{number}"\n' for number in numbers)
+    mains = ", ".join(f"p{number}.Main_{name}" for number, name in programs)
+    (place / "main.go").write_text(_GO_MAIN % (imports, mains))
+    built = subprocess.run(
+        [GO or "go", "build", "-gcflags=-e", "-o", "run", "."],  # -e: more than ten messages
+        cwd=place,
+        env={**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "on", "GOWORK": "off"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    if built.returncode == 0:
+        return {}
+    found = re.findall(r"^(?:\./)?p(\d+)/(\w+)\.go:.*$", built.stderr, re.MULTILINE)
+    assert found, built.stderr
+    return {(int(number), name): built.stderr for number, name in found}
+
+
+def run_php(sources: Sequence[str]) -> list[Ending]:
+    """Run each source, which begins with `<?php`."""
+    assert PHP is not None, "php is not installed"
+    return _run_each([PHP, "-d", "display_errors=1", "-d", "zend.assertions=1"], ".php", sources)
+
+
+def run_ruby(sources: Sequence[str]) -> list[Ending]:
+    """Run each source."""
+    assert RUBY is not None, "ruby is not installed"
+    return _run_each([RUBY, "--disable-gems", "-W0"], ".rb", sources)
+
+
+def _run_each(command: Sequence[str], ending: str, sources: Sequence[str]) -> list[Ending]:
+    """A process for each, two at a time: these start in no time."""
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
+        paths = [Path(name) / f"{number}{ending}" for number in range(len(sources))]
+        for path, source in zip(paths, sources, strict=True):
+            path.write_bytes(source.encode())
+        return list(pool.map(lambda path: _run_one(command, path), paths))
+
+
+def _run_one(command: Sequence[str], path: Path) -> Ending:
+    ran = subprocess.run(
+        [*command, path.name], cwd=path.parent, capture_output=True, timeout=TIMEOUT, check=False
+    )
+    # the file's name is another one each time
+    output, error = (
+        text.replace(path.stem.encode() + b".", b".") for text in (ran.stdout, ran.stderr)
+    )
+    return Ending(ran.returncode, output, error.decode(errors="replace"))

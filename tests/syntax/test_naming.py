@@ -7,6 +7,9 @@ from puzzlemark.syntax.naming import (
     is_compound,
     is_plain_identifier,
     mentions,
+    own_convention,
+    spelling,
+    why_displeasing,
     words,
 )
 
@@ -110,3 +113,68 @@ def test_a_mention_is_what_a_regular_expression_finds(name: str, left: str, righ
     source = left + name + right
     found = re.search(rf"(?<!\w){name}(?!\w)", source) is not None
     assert mentions(source.encode(), name) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("max_size", "snake"),
+        ("maxSize", "camel"),
+        ("size", None),
+        ("_size_", None),
+        ("x2Y", "camel"),
+    ],
+)
+def test_a_name_says_how_it_joins_its_words(name: str, expected: str | None) -> None:
+    assert spelling(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "names", "text", "expected"),
+    [
+        (["optionalRelease", "mandatoryRelease"], ["a_b", "c_d"], "e_f g_h", "camel"),
+        (["max_size", "x"], ["aB", "cD"], "", "snake"),
+        (["key", "value"], ["maxSize", "x"], "e_f g_h", "camel"),
+        (["key", "value"], ["x"], "firstName = lastName + e_f", "camel"),
+        (["key", "value"], ["x"], "MAX_SIZE Foo_bar", "snake"),
+        (["maxSize", "min_size"], ["fullName"], "", "camel"),
+    ],
+)
+def test_the_convention_is_that_of_the_parts_then_of_what_stands_around(
+    parts: list[str], names: list[str], text: str, expected: str
+) -> None:
+    assert own_convention(parts, names, text, "snake") == expected
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "reason"),
+    [
+        ("key", "key_x", "repeats itself"),
+        ("keys", "key", "repeats itself"),
+        ("x1", "x2", "repeats itself"),
+        ("f", "x", "single letters"),
+        ("a" * 20, "b" * 20, "longer than 40"),
+        ("max_size", "lastName", "mix two spellings"),
+        ("URL", "path", "constant or a class"),
+        ("Node", "path", "constant or a class"),
+    ],
+)
+def test_names_that_a_maintainer_would_stumble_over_are_refused(
+    prefix: str, suffix: str, reason: str
+) -> None:
+    found = why_displeasing(prefix, suffix, concatenate(prefix, suffix, "snake"))
+    assert found is not None
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix"),
+    [("key", "x"), ("optionalRelease", "mandatoryRelease"), ("process", "task"), ("k", "name")],
+)
+def test_ordinary_joined_names_please(prefix: str, suffix: str) -> None:
+    assert why_displeasing(prefix, suffix, concatenate(prefix, suffix, "camel")) is None
+
+
+def test_a_single_capital_pleases_before_an_underscore_only() -> None:
+    assert why_displeasing("G", "node", "G_node") is None
+    assert why_displeasing("G", "node", "GNode") is not None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tree_sitter import Node
 
 from puzzlemark.errors import UsageError
-from puzzlemark.languages.base import Measures, Place, Tokens, find
+from puzzlemark.languages.base import AFTER, Measures, Place, Tokens, find
 from puzzlemark.syntax.tree import Tree, load_grammar
 
 FEATURES = ("cc", "nloc", "tc", "mlcn", "mdt", "ufcc", "vc", "dvc", "ec", "dec")
@@ -43,14 +43,15 @@ class FeatureTable:
 
     def select(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The columns with these names, as new floats, of the measured rows only."""
-        columns = _columns(names)
+        columns = columns_of(names)
         matrix = np.empty((int(self.measured.sum()), len(columns)))
         for place, column in enumerate(columns):
             matrix[:, place] = self.values[self.measured, column]
         return matrix
 
 
-def _columns(names: Sequence[str]) -> list[int]:
+def columns_of(names: Sequence[str]) -> list[int]:
+    """Where features stand in a table: `("tc", "cc") -> [2, 0]`."""
     if not names:
         raise UsageError(f"no feature chosen; known: {', '.join(FEATURES)}")
     for name in names:
@@ -61,7 +62,7 @@ def _columns(names: Sequence[str]) -> list[int]:
     return [FEATURES.index(name) for name in names]
 
 
-__all__ = ["DEFAULT", "FEATURES", "measure"]
+__all__ = ["DEFAULT", "FEATURES", "columns_of", "measure"]
 
 # What a node is to the walk. No bit at all: a token, or a node that counts as one.
 INNER = 1  # may have children
@@ -76,13 +77,17 @@ SKIPPED = COMMENT | LAYOUT
 CONTROL = -1  # stands for the start where a control structure was opened, not an expression
 
 
+# a slice of the children, the number of a field, or the kinds of a token and what follows it
+At = slice | int | frozenset[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Kinds:
     """Everything the walk asks about a node, by its kind number."""
 
     roles: tuple[int, ...]
-    declares: dict[int, slice | int]  # a slice of the children, or the number of a field
-    calls: dict[int, slice | int]
+    declares: dict[int, At]
+    calls: dict[int, At]
     qualified: dict[int, int]  # an index among the children
     names: frozenset[int]
     unpacked: frozenset[int]
@@ -217,10 +222,15 @@ def _find_called(kinds: Kinds, kind: int, node: Node, found: list[Node]) -> None
             found.append(callee)
 
 
-def _at(place: slice | int, node: Node) -> Sequence[Node]:
+def _at(place: At, node: Node) -> Sequence[Node]:
     # by position where possible: these are the very nodes that the walk goes on to, not new ones
     if isinstance(place, slice):
         return node.children[place]
+    if isinstance(place, frozenset):
+        children = node.children
+        after = (n for n, child in enumerate(children, 1) if child.kind_id in place)
+        start = next(after, len(children))
+        return children[start : start + 1]
     return node.children_by_field_id(place)  # several, as in Go's `a, b int`
 
 
@@ -278,12 +288,16 @@ def kinds_of(name: str, root: int, ignored: int = 0) -> Kinds:
     spelled = [grammar.node_kind_for_id(n) or "" for n in range(grammar.node_kind_count)]
     measures, tokens = language.measures, language.tokens
     assert not measures.expressions & measures.nesting, "a node is one or the other"
+    words = frozenset(spelled[:root])
     return Kinds(
         roles=tuple(
-            _role(measures, tokens, kind, n >= root) & ~ignored for n, kind in enumerate(spelled)
+            _role(measures, tokens, kind, n >= root)
+            # Ruby's `if` is a word in a node of the same name: one decision
+            & ~(ignored | (DECISION if n >= root and kind in words else 0))
+            for n, kind in enumerate(spelled)
         ),
-        declares=_numbered(spelled, _placed(grammar, measures.declares)),
-        calls=_numbered(spelled, _placed(grammar, measures.calls)),
+        declares=_numbered(spelled, _placed(grammar, spelled, measures.declares)),
+        calls=_numbered(spelled, _placed(grammar, spelled, measures.calls)),
         qualified=_numbered(
             spelled, {k: 0 if p == "first" else -1 for k, p in measures.qualified.items()}
         ),
@@ -308,11 +322,16 @@ def _role(measures: Measures, tokens: Tokens, kind: str, inner: bool) -> int:
     return (INNER if looked_into else 0) | sum(bit for bit, kinds in bits if kind in kinds)
 
 
-def _placed(grammar: tree_sitter.Language, places: Mapping[str, Place]) -> dict[str, slice | int]:
-    return {
-        kind: _POSITIONS[place] if place in _POSITIONS else _field(grammar, place)
-        for kind, place in places.items()
-    }
+def _placed(
+    grammar: tree_sitter.Language, spelled: list[str], places: Mapping[str, Place]
+) -> dict[str, At]:
+    return {kind: _found(grammar, spelled, place) for kind, place in places.items()}
+
+
+def _found(grammar: tree_sitter.Language, spelled: list[str], place: Place) -> At:
+    if place.startswith(AFTER):
+        return _numbers(spelled, (place.removeprefix(AFTER),))
+    return _POSITIONS[place] if place in _POSITIONS else _field(grammar, place)
 
 
 def _field(grammar: tree_sitter.Language, name: str) -> int:

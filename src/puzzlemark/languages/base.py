@@ -14,7 +14,9 @@ from puzzlemark import plugins
 
 Convention = Literal["snake", "camel"]
 NodeTypes: TypeAlias = frozenset[str]  # node types of the grammar, a token by its text
-Place: TypeAlias = str  # "all", "first" or "last" of the children, or the name of a field
+# "all", "first" or "last" of the children, the name of a field, or "after as": what follows a token
+Place: TypeAlias = str
+AFTER = "after "
 NONE: NodeTypes = frozenset()
 
 
@@ -140,6 +142,10 @@ class Language:
     # functions and what surrounds them
     functions: NodeTypes  # the units of marking; their fields are called `name` and `body`
     classes: NodeTypes = NONE  # whose field `name` qualifies the functions in them
+    # what stands in a qualified name between two classes, and before a function by its node type:
+    # Ruby's `Shop::Cart#total` and `Shop::Cart.open`
+    class_sign: str = "."
+    function_signs: Mapping[str, str] = field(default_factory=dict, hash=False)
     # where a function itself names its type: a field, and the type of the first node there that is
     # the name. Go's `func (c *Cache) Get()` is `Cache.Get` by ("receiver", "type_identifier")
     owner: tuple[str, str] | None = None
@@ -158,6 +164,7 @@ class Language:
     blocks: NodeTypes  # node types whose children are statements
     joint: str = " "  # what stands between two statements on one line, beside their own ends
     openings: NodeTypes = NONE  # what must stay the first statement of a body: `super(x);`
+    clauses: NodeTypes = NONE  # stand beside statements and are none: `rescue` in a method
     told_apart: NodeTypes = NONE  # a statement around one of these is of another kind than others
     declaration: tuple[str, str]  # how to declare a variable: as a parameter, as a statement
 

@@ -1,5 +1,6 @@
 """Go."""
 
+from puzzlemark.languages import _go_names as names
 from puzzlemark.languages.base import DocComment, Grammar, Language, Lexing, Measures, Tokens
 
 STRINGS = frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"})
@@ -30,6 +31,10 @@ func total(prices []int) int {
         "append cap clear close complex copy delete imag len make max min new panic print println "
         "real recover init main C".split()
     ),
+    synonyms=names.SYNONYMS,
+    synonyms_version=names.SYNONYMS_VERSION,
+    pool=names.POOL,
+    pool_version=names.POOL_VERSION,
     tokens=Tokens(
         comments=frozenset({"comment"}),
         strings=STRINGS,

@@ -1,5 +1,6 @@
 """JavaScript, with JSX."""
 
+from puzzlemark.languages import _javascript_names as names
 from puzzlemark.languages.base import DocComment, Grammar, Language, Lexing, Measures, Tokens
 
 STRINGS = frozenset({"string", "template_string"})
@@ -36,6 +37,10 @@ function total(prices, rate = 1) {
         "location history".split()
     ),
     receivers=frozenset({"this"}),
+    synonyms=names.SYNONYMS,
+    synonyms_version=names.SYNONYMS_VERSION,
+    pool=names.POOL,
+    pool_version=names.POOL_VERSION,
     tokens=Tokens(
         comments=frozenset({"comment", "html_comment"}),
         strings=STRINGS,

@@ -6,6 +6,16 @@ from puzzlemark.languages.base import Grammar
 from puzzlemark.languages.javascript import PLUGIN as JAVASCRIPT
 
 JSX = frozenset({"jsx_element", "jsx_self_closing_element"})
+RESERVED = JAVASCRIPT.reserved | frozenset(
+    "accessor any assert asserts declare global infer is keyof module namespace never number "
+    "object override readonly satisfies string symbol type unknown constructor unique".split()
+)
+# JavaScript's sets without what is a word of types: a set of one name is none
+SYNONYMS = tuple(
+    left
+    for names in JAVASCRIPT.synonyms
+    if len(left := tuple(name for name in names if name not in RESERVED)) > 1
+)
 
 PLUGIN = replace(
     JAVASCRIPT,
@@ -25,11 +35,8 @@ function total(prices: number[], rate: number = 1): number {
   return count;
 }
 """,
-    reserved=JAVASCRIPT.reserved
-    | frozenset(
-        "accessor any assert asserts declare global infer is keyof module namespace never number "
-        "object override readonly satisfies string symbol type unknown constructor unique".split()
-    ),
+    reserved=RESERVED,
+    synonyms=SYNONYMS,
     tokens=replace(
         JAVASCRIPT.tokens,
         opaque=JAVASCRIPT.tokens.opaque | frozenset({"predefined_type", "type_identifier"}),

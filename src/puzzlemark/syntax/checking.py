@@ -14,7 +14,7 @@ import tree_sitter
 
 from puzzlemark import plugins
 from puzzlemark.errors import PuzzleMarkError, UnsafeRename
-from puzzlemark.languages.base import Language
+from puzzlemark.languages.base import AFTER, Language
 from puzzlemark.snippet import Edit, Snippet, apply_edits
 from puzzlemark.syntax.prompts import declare_after, declare_before
 from puzzlemark.syntax.rename import rename
@@ -117,10 +117,13 @@ def _named_in_tables(language: Language) -> tuple[list[tuple[str, str]], list[tu
             types += ((name, kind) for kind in sorted(value))
         elif isinstance(value, Mapping):
             types += ((name, kind) for kind in value)
+            is_text = name == "function_signs"
+            named = [] if is_text else [place for place in value.values() if place is not None]
+            types += ((name, p.removeprefix(AFTER)) for p in named if p.startswith(AFTER))
             places += (
                 (name, place)
-                for place in value.values()
-                if place is not None and place not in POSITIONS
+                for place in named
+                if place not in POSITIONS and not place.startswith(AFTER)
             )
     types += (("optional", kind) for kind in sorted(language.optional[0]))
     types += (("measures.else_if", kind) for kind in language.measures.else_if or ())

@@ -1,10 +1,18 @@
 """Names: their words, and the concatenation that is the mark (paper, section 4.3.1)."""
 
 import re
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Literal, TypeAlias
 
 from puzzlemark.languages.base import Convention
 
+# `literal`: as the paper joins, by the language's convention, whatever comes out. `own`: as the
+# names around it are spelled, and nothing that a maintainer would stumble over.
+Joining: TypeAlias = Literal["literal", "own"]
+LONGEST_JOINED = 40  # characters of a joined name under `own`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_WORDS = re.compile(r"\b[a-z]\w*\b")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -17,6 +25,55 @@ def concatenate(prefix: str, suffix: str, convention: Convention) -> str:
     if convention == "snake":
         return f"{head}_{tail}"
     return head + tail[:1].upper() + tail[1:]
+
+
+def spelling(name: str) -> Convention | None:
+    """How a name joins its words: `max_size` -> "snake", `maxSize` -> "camel", `size` -> None."""
+    inner = name.strip("_")
+    if "_" in inner:
+        return "snake"
+    return "camel" if re.search(r"[a-z0-9][A-Z]", inner) else None
+
+
+def own_convention(
+    parts: Iterable[str], names: Iterable[str], text: str, default: Convention
+) -> Convention:
+    """How two names are joined where they stand: as they are spelled themselves, else as others.
+
+    Asked in this order: the parts, the other names of the function, the words of the text around
+    it, the language. `(["optionalRelease", "x"], [], "", "snake") -> "camel"`
+    """
+    for group in (parts, names, _WORDS.findall(text)):
+        spelled = [spelling(name) for name in group if not name.isupper()]
+        snake, camel = spelled.count("snake"), spelled.count("camel")
+        if snake != camel:
+            return "snake" if snake > camel else "camel"
+    return default
+
+
+def why_displeasing(prefix: str, suffix: str, target: str) -> str | None:
+    """Why a maintainer would stumble over a joined name, or None: `key_key_x` repeats itself."""
+    if len(target) > LONGEST_JOINED:
+        return f"the joined name is longer than {LONGEST_JOINED} characters"
+    head, tail = _stems(prefix), _stems(suffix)
+    spelled = head + tail
+    is_doubled = any(one == other for one, other in pairwise(spelled))
+    if is_doubled or set(head) <= set(tail) or set(tail) <= set(head):
+        return "the joined name repeats itself"
+    if max(map(len, spelled), default=0) < 2:
+        return "the joined name has single letters only"
+    if {spelling(prefix), spelling(suffix)} == {"snake", "camel"}:
+        return "the joined name would mix two spellings"
+    is_camel = "_" not in target
+    if any(name[:1].isupper() and (len(name) > 1 or is_camel) for name in (prefix, suffix)):
+        return "the joined name would look like a constant or a class"
+    return None
+
+
+def _stems(name: str) -> list[str]:
+    """`maxKeys2 -> ["max", "key"]`: words as they repeat themselves to a reader."""
+    spelled = (word.casefold() for word in words(name) if not word.isdigit())
+    return [word.removesuffix("s") if len(word) > 3 else word for word in spelled]
 
 
 def words(name: str) -> tuple[str, ...]:

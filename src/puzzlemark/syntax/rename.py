@@ -39,6 +39,7 @@ def why_not_fresh(tree: Tree, name: str) -> str | None:
 
     Fresh means: the word stands nowhere in the snippet, be it in code, a string or a comment. So no
     binding, field, import or text can be captured, and renaming back gives the identical snippet.
+    Of a snippet that lives in a file, the file must not have the word either.
     """
     if not is_plain_identifier(name) or name.startswith("__") or is_mangled(name):
         return "new name is not a plain identifier"
@@ -46,6 +47,8 @@ def why_not_fresh(tree: Tree, name: str) -> str | None:
         return "new name is reserved by the language"
     if mentions(tree.code, name):
         return "new name is taken in the snippet"
+    if mentions(tree.snippet.around.encode(), name):
+        return "new name is taken in the file"
     return None
 
 

@@ -66,7 +66,8 @@ def count(code: str, name: str) -> int:
         case "list_call":
             return sum(ast.unparse(call) == "list()" for call in calls)
         case "range_start":
-            return sum(ast.unparse(call).startswith("range(0, ") for call in calls)
+            ranges = [call for call in calls if ast.unparse(call.func) == "range"]
+            return sum(ast.unparse(call).startswith("range(0, ") for call in ranges)
         case "dunder_call":
             return sum(ast.unparse(call.func).endswith(".__call__") for call in calls)
     return sum("flush" in [each.arg for each in call.keywords] for call in calls)

@@ -35,6 +35,7 @@ def test_nested_rewritings_keep_what_the_code_says(expression: str, names: tuple
 @settings(max_examples=60)
 @given(expressions(), st.sampled_from(NAMES))
 @example("f(g(x)(f()))", "dunder_call")
+@example("f(f((range(x))(x)))", "range_start")
 def test_every_occurrence_is_rewritten_and_written_back(expression: str, name: str) -> None:
     code = f"x = {expression}\n"
     after = rewrite(code, (name,))

@@ -9,6 +9,7 @@ from where on a name can be seen. Three passes follow from it, over a whole snip
    variable keep its name. A node type that is in no table makes the whole function keep its names.
 """
 
+import sys
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +25,8 @@ from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Variable, names_a_parameter
 
 # From where on a name is seen: behind its declaration; in all of its block; in all of its function;
-# in the block around the node that binds it (a function's own name)
-Reach = Literal["after", "block", "function", "outer"]
+# in the block around the node that binds it (a function's own name); in its function's body only
+Reach = Literal["after", "block", "function", "outer", "body"]
 
 NOT_PLAIN = "name is not plain ASCII"
 EQUAL_TO_STRING = "equal to a string"
@@ -35,6 +36,7 @@ LEAKS = "a function in a block has its name"
 DECLARED_AGAIN = "declared again inside its own scope"
 ESCAPED = "unicode escape in a name"
 SHORTHAND = "property and variable at once"
+NOWHERE = sys.maxsize
 ALL = "*"  # every child, where a field could be named
 
 
@@ -381,6 +383,8 @@ class Reading:
             if binder.reach == "after":
                 behind = node.child_by_field_name(binder.since) if binder.since else node
                 visible = (behind or node).end_byte
+            elif binder.reach == "body":
+                visible = scope.body or NOWHERE  # a type has none
             binding = Binding(
                 word,
                 name.start_byte,

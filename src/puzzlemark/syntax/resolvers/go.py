@@ -7,7 +7,8 @@ from puzzlemark.syntax.resolvers._scopes import ALL, Binder, Table, resolve_by
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function
 
-PARAMETER = Binder(("name",), "block", parameter=True)
+# in `func f(a [n]int, n int)` the first n is a constant of the package
+PARAMETER = Binder(("name",), "body", parameter=True)
 
 TABLE = Table(
     units=LANGUAGE.functions,
@@ -30,7 +31,7 @@ TABLE = Table(
         "type_switch_statement": (Binder(("alias",), since="value", shared=True),),
         "parameter_declaration": (PARAMETER,),
         "variadic_parameter_declaration": (PARAMETER,),
-        "method_declaration": (Binder(("receiver",), "block", silent=True),),
+        "method_declaration": (Binder(("receiver",), "body", silent=True),),
     },
     patterns={
         "expression_list": (ALL,),
