@@ -108,7 +108,7 @@ def test_a_record_has_the_fields_of_codesearchnet_in_its_order() -> None:
         "docstring": "How many.\n\n        Counted each time.",
         "docstring_tokens": ["How", "many", ".", "Counted", "each", "time", "."],
         "sha": "c0ffee",
-        "url": "a/b.src#L11-L17",
+        "url": "a/b.src::Shelf.size",
         "partition": "train",
     }
 
@@ -151,13 +151,23 @@ def test_only_a_plain_literal_is_a_docstring(literal: str, text: str) -> None:
     assert record["docstring"] == text
 
 
+def test_functions_of_one_name_are_counted_in_their_ids() -> None:
+    code = "class A:\n    def f(self): return 1\n    def f(self): return 2\ndef f(): return 3\n"
+    before, after = (
+        [record["url"] for record in reaped(text, "python").records]
+        for text in (code, "# a new header line\n\n" + code)
+    )
+    assert before == ["a/b.src::A.f", "a/b.src::A.f#2", "a/b.src::f"]
+    assert after == before
+
+
 def test_java_methods_and_constructors_become_records_without_their_javadoc() -> None:
     records = by_name(reaped(JAVA, "java"))
     assert list(records) == ["Shelf.Shelf", "Shelf.size", "Shelf.Reader.read"]
     size = records["Shelf.size"]
     assert size["code"].startswith("@Override\n    public int size(boolean deep) {\n        Runn")
     assert size["docstring"] == "Counts the books.\n\n@param deep whether to look inside"
-    assert size["url"] == "a/b.src#L14-L18"
+    assert size["url"] == "a/b.src::Shelf.size"
     assert size["code_tokens"][:6] == "@ Override public int size (".split()
     assert "// three" not in size["code_tokens"]
     assert records["Shelf.Reader.read"]["docstring"] == "Reads."
@@ -181,7 +191,7 @@ def test_a_function_without_a_name_is_counted_and_left_out(
 def test_a_file_that_is_one_bare_method_has_no_class_in_its_name() -> None:
     (record,) = reaped("Shelf(int a) { this.a = a; }", "java").records
     assert record["func_name"] == "Shelf"
-    assert record["url"] == "a/b.src#L1-L1"
+    assert record["url"] == "a/b.src::Shelf"
 
 
 def test_functions_below_the_wanted_length_are_counted() -> None:

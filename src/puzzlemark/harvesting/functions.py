@@ -76,12 +76,15 @@ def collect(
     except (UnparsableSnippet, ValueError) as exc:
         collected.skipped_files[str(exc)] += 1
         return
+    counter: Counter[str] = Counter()
     for found in outermost_functions(tree):
-        reason = _why_incomplete(found)
+        reason = why_incomplete(found)
         if reason is not None:
             collected.skipped_functions[reason] += 1
             continue
-        record = make_record(tree, path, origin, found, find_documentation(tree, found))
+        number = count_name(counter, qualified_name(tree, found))
+        documentation = find_documentation(tree, found)
+        record = make_record(tree, path, origin, found, documentation, number)
         reason = _why_unwanted(record, wanted)
         if reason is None:
             collected.records.append(record)
@@ -107,7 +110,9 @@ def outermost_functions(tree: Tree) -> Iterator[Found]:
         # what bears a function hands on the comments before it, and its name
         is_bearer = here.node.type in language.bearers
         name = (_borne_name(tree, here.node) or here.name) if is_bearer else ""
-        before = list(here.comments) if is_bearer else []
+        # what stands before a block stands before its first statement: Ruby's bodies begin there
+        hands_on = is_bearer or here.node.type in language.blocks
+        before = list(here.comments) if hands_on else []
         for child in here.node.named_children:
             if child.type in comments:
                 before.append(child)
@@ -119,19 +124,45 @@ def outermost_functions(tree: Tree) -> Iterator[Found]:
         stack.extend(reversed(inside))
 
 
+def qualified_name(tree: Tree, found: Found) -> str:
+    """`Class.method`, or with the signs of its language `Module::Class#method`."""
+    node, language = found.node, tree.language
+    classes = language.class_sign.join((*found.classes, *_owner(tree, node)))
+    sign = language.function_signs.get(node.type, language.class_sign) if classes else ""
+    return classes + sign + (_name(tree, node) or found.name)
+
+
+def count_name(counter: Counter[str], name: str) -> int:
+    """How often a file has had a function of this name, this one included."""
+    counter[name] += 1
+    return counter[name]
+
+
+def function_id(path: str, name: str, number: int = 1) -> str:
+    """What names a function in its tree, whatever lines come before it.
+
+    `("a/b.py", "Class.method", 1) -> "a/b.py::Class.method"`; the second one of that name in the
+    file is `a/b.py::Class.method#2`.
+    """
+    return f"{path}::{name}" if number == 1 else f"{path}::{name}#{number}"
+
+
 def make_record(
-    tree: Tree, path: str, origin: Origin, found: Found, documentation: Documentation
+    tree: Tree,
+    path: str,
+    origin: Origin,
+    found: Found,
+    documentation: Documentation,
+    number: int = 1,
 ) -> Record:
     """One record. The first line of `code` has no indentation, the others have the file's."""
     node = found.node
     code = tree.text(node)
-    first, last = node.start_point[0] + 1, node.end_point[0] + 1
+    name = qualified_name(tree, found)
     return {
         "repo": origin.repo,
         "path": path,
-        "func_name": ".".join(
-            (*found.classes, *_owner(tree, node), _name(tree, node) or found.name)
-        ),
+        "func_name": name,
         "original_string": code,
         "language": tree.language.name,
         "code": code,
@@ -139,8 +170,8 @@ def make_record(
         "docstring": documentation.text,
         "docstring_tokens": _WORDS.findall(documentation.text),
         "sha": origin.sha,
-        # names a function in its tree: the id of the record for all that comes later
-        "url": f"{path}#L{first}-L{last}",
+        # the id of the record for all that comes later: no line number, which every commit moves
+        "url": function_id(path, name, number),
         "partition": "train",
     }
 
@@ -173,11 +204,17 @@ def _documenting_lines(tree: Tree, found: Found, form: DocComment) -> list[str]:
         if fits and form.closing and len(text) >= len(form.opening + form.closing):
             return text[len(form.opening) : -len(form.closing)].splitlines()
         if not form.closing:
-            if not fits or comment.start_point[0] != row - 1:
+            if not fits or comment.start_point[0] != row - 1 or not _opens_line(tree, comment):
                 break
             row = comment.start_point[0]
             lines.insert(0, text[len(form.opening) :])
     return lines
+
+
+def _opens_line(tree: Tree, node: tree_sitter.Node) -> bool:
+    """Whether nothing stands before a node on its line."""
+    line = tree.source.rfind(b"\n", 0, node.start_byte) + 1
+    return not tree.source[line : node.start_byte].strip()
 
 
 def tokens_of(
@@ -212,7 +249,8 @@ def _why_unwanted(record: Record, wanted: Wanted) -> str | None:
     return None
 
 
-def _why_incomplete(found: Found) -> str | None:
+def why_incomplete(found: Found) -> str | None:
+    """Why a function is none that can be named and read, or None."""
     if found.node.child_by_field_name("body") is None:
         return "no body"
     is_named = found.name or found.node.child_by_field_name("name") is not None

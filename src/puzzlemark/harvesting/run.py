@@ -16,6 +16,7 @@ from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Record, W
 from puzzlemark.harvesting.sources import SKIPPED_FOLDERS, Choice, Source
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress
+from puzzlemark.stores import Location, local_path, locate_output
 
 BATCH_BYTES = 1 << 20
 BATCH_FILES = 64
@@ -80,7 +81,7 @@ def harvest(
 
 def harvest_to(
     source: Path | str,
-    output: Path | str,
+    output: Location | str,
     language: str,
     *,
     min_lines: int = 1,
@@ -92,7 +93,7 @@ def harvest_to(
     progress: Progress | None = None,
 ) -> Harvested:
     """Harvest into a dataset: .jsonl, .jsonl.gz or .parquet, by the name of `output`."""
-    output = Path(output)
+    source, output = local_path(source, "the source tree"), locate_output(output)
     refuse_new_file(output)
     keep_apart({"--output": output}, {"FOLDER_OR_ZIP": source})
     tally = Harvested(str(source), language, str(output))
