@@ -1,6 +1,7 @@
 """A real timestamp authority on this machine: OpenSSL's own, with certificates of its own."""
 
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,11 @@ class Authority:
         config = self.folder / "tsa.conf"
         _run("ts", "-reply", "-config", config, "-queryfile", query, "-out", reply)
         return reply.read_bytes()
+
+    def answer_later(self, request: bytes) -> bytes:
+        """In a later second than now: an authority tells whole seconds only."""
+        time.sleep(1.1)
+        return self.answer(request)
 
 
 def make_authority(folder: Path, name: str = "Test Authority") -> Authority:

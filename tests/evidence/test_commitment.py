@@ -58,7 +58,8 @@ def test_nothing_in_the_folder_tells_a_mark_the_scheme_or_the_secret(
         if path.name == "commitment.json":  # ids are small numbers, which stand in hashes as well
             fields = json.loads(words)
             assert set(fields) == {
-                "dataset", "format", "header", "keys", "marks", "plan", "version", "versions"
+                "dataset", "format", "header", "keys", "manifest", "marks", "plan", "questions",
+                "version", "versions",
             }  # fmt: skip
             assert set(fields["marks"]) == {"leaves", "root"}
         for text in hidden:

@@ -1,12 +1,14 @@
 """A real server with the OpenAI interface, for tests; it can be told to misbehave.
 
     python tests/servers/completions.py --log LOG [--model FOLDER] [--key KEY] [--delay SECONDS]
+        [--serves NAME ...] [--fingerprint TEXT]
 
 It prints its port, answers on loopback, and writes each request to LOG before it answers. With a
 folder it serves that transformers model; without one, texts computed from the request. It shares
 no code with the package. POST /faults takes a list; each is used by one of the next requests:
 {"status": 429, "headers": {"Retry-After": "1"}}, {"sleep": 3}, {"body": "text"}, {"close": true},
-{"cut": true}, {"trickle": 0.2}.
+{"cut": true}, {"trickle": 0.2}. With --serves it lists these names under /v1/models and says with
+each answer which one gave it (the first, whatever was asked for); without it, it has no such list.
 """
 
 import argparse
@@ -115,6 +117,13 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(fault.get("sleep", self.shared.delay))
         self.answer(body, fault)
 
+    def do_GET(self) -> None:
+        if self.shared.serves and self.path == "/v1/models":
+            listed = [{"id": name, "object": "model", "created": 7} for name in self.shared.serves]
+            self.send(200, json.dumps({"object": "list", "data": listed}))
+        else:
+            self.send(404, '{"error": {"message": "no such place"}}')
+
     def answer(self, body: dict[str, Any], fault: dict[str, Any]) -> None:
         if fault.get("close"):
             self.close_connection = True
@@ -123,7 +132,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send(fault["status"], said, fault.get("headers", {}))
         else:
             text = fault["body"] if "body" in fault else self.complete(body)
-            self.send(200, text, cut=fault.get("cut", False), pause=fault.get("trickle", 0.0))
+            self.send(
+                200,
+                text,
+                fault.get("headers", {}),
+                cut=fault.get("cut", False),
+                pause=fault.get("trickle", 0.0),
+            )
 
     def complete(self, body: dict[str, Any]) -> str:
         if self.path == "/v1/chat/completions":
@@ -133,7 +148,12 @@ class Handler(BaseHTTPRequestHandler):
             choice = {"text": self.shared.generate(body["prompt"], body)}
             if body.get("logprobs") and self.shared.shape != "none":
                 choice["logprobs"] = self.tops(body["prompt"], body["logprobs"])
-        return json.dumps({"choices": [choice | {"index": 0, "finish_reason": "length"}]})
+        about: dict[str, Any] = {}
+        if self.shared.serves:
+            about = {"id": self.shared.next_id(), "model": self.shared.serves[0]}
+        if self.shared.fingerprint:
+            about["system_fingerprint"] = self.shared.fingerprint
+        return json.dumps({**about, "choices": [choice | {"index": 0, "finish_reason": "length"}]})
 
     def tops(self, prompt: str, number: int) -> dict[str, Any]:
         """The likeliest tokens in the shape of vLLM and OpenAI, or of llama.cpp."""
@@ -177,6 +197,8 @@ class Shared:
         delay: float,
         logprobs: LogProbs = made_up_logprobs,
         shape: str = "object",
+        serves: list[str] | None = None,
+        fingerprint: str | None = None,
     ) -> None:
         self.log = log
         self.generate = generate
@@ -184,8 +206,16 @@ class Shared:
         self.shape = shape  # of log-probabilities: object, list, or none at all
         self.key = key
         self.delay = delay
+        self.serves = serves or []
+        self.fingerprint = fingerprint
+        self.ids = 0
         self.faults: deque[dict[str, Any]] = deque()
         self.lock = threading.Lock()
+
+    def next_id(self) -> str:
+        with self.lock:
+            self.ids += 1
+            return f"cmpl-{self.ids}"
 
     def next_fault(self) -> dict[str, Any]:
         with self.lock:
@@ -211,10 +241,21 @@ def main() -> None:
     parser.add_argument("--key")
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--logprobs", choices=("object", "list", "none"), default="object")
+    parser.add_argument("--serves", nargs="+")
+    parser.add_argument("--fingerprint")
     args = parser.parse_args()
     generate = load(args.model) if args.model else compute
     logprobs = load_logprobs(args.model) if args.model else made_up_logprobs
-    shared = Shared(args.log, generate, args.key, args.delay, logprobs, args.logprobs)
+    shared = Shared(
+        args.log,
+        generate,
+        args.key,
+        args.delay,
+        logprobs,
+        args.logprobs,
+        args.serves,
+        args.fingerprint,
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, shared=shared))
     print(server.server_port, flush=True)
     server.serve_forever()

@@ -146,7 +146,7 @@ def test_the_command_prints_pairs_or_json() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "exposures", "carriers"),
-    [("labels", 2, 1_870), ("labels", 3, 167), ("logprobs", 1, 620), ("logprobs", 2, 160)],
+    [("labels", 2, 1_870), ("labels", 3, 69), ("logprobs", 1, 620), ("logprobs", 2, 140)],
 )
 def test_drawn_names_are_planned_as_they_were_measured(
     answers: Any, exposures: int, carriers: int
@@ -154,7 +154,7 @@ def test_drawn_names_are_planned_as_they_were_measured(
     planned = plan_drawn(exposures, answers=answers)
     assert planned.carriers == carriers
     assert planned.eligible == 5 * carriers
-    assert planned.records == 50 * carriers
+    assert planned.records == 125 * carriers  # 4 % are eligible
     assert planned.requests == carriers * (5 if answers == "labels" else 1)
     assert "SmolLM2" in planned.source
 
@@ -164,7 +164,7 @@ def test_more_evidence_and_more_power_need_more_carriers() -> None:
     assert plan_drawn(3, log10_e=9).carriers > usual > plan_drawn(3, log10_e=3).carriers
     assert plan_drawn(3, power=0.99).carriers > usual > plan_drawn(3, power=0.5).carriers
     # half of the runs: just the mean, log(1e6) by the nats of a carrier
-    assert plan_drawn(3, power=0.5).carriers == math.ceil(6 * math.log(10) / 0.1255)
+    assert plan_drawn(3, power=0.5).carriers == math.ceil(6 / 9.29 * 80)
     assert plan_drawn(40).carriers == plan_drawn(4).carriers
 
 

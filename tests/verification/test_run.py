@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -463,21 +464,36 @@ def answered_keys(folder: Path) -> list[str]:
     ],
 )
 def test_the_header_of_a_hostile_transcript_is_refused_in_words(
-    probe_sets: dict[str, ProbeSet], tmp_path: Path, name: str, value: object
+    innocent_run: Path, name: str, value: object
 ) -> None:
-    pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
-    path = tmp_path / "run" / "transcript.jsonl"
+    path = innocent_run / "transcript.jsonl"
     header = {**json.loads(path.read_bytes().split(b"\n")[0]), name: value}
     path.write_text(json.dumps(header) + "\n")
     with pytest.raises(PuzzleMarkError):
-        judge(tmp_path / "run")
+        judge(innocent_run)
+
+
+def test_the_run_that_is_damaged_here_is_a_sound_one(innocent_run: Path) -> None:
+    assert word(judge(innocent_run)) == word(load_run(innocent_run)) == "not detected"
+
+
+@pytest.fixture(scope="module")
+def innocent_folder(
+    probe_sets: dict[str, ProbeSet], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("innocent") / "run"
+    pm.verify(probe_sets["universal"], Scripted("m", innocent), folder)
+    return folder
+
+
+@pytest.fixture
+def innocent_run(innocent_folder: Path, tmp_path: Path) -> Path:
+    """A copy for each test that damages it."""
+    return Path(shutil.copytree(innocent_folder, tmp_path / "run"))
 
 
 @pytest.mark.parametrize("name", ["transcript.jsonl", "verdict.json"])
-def test_deeply_nested_json_in_a_run_is_refused_in_words(
-    probe_sets: dict[str, ProbeSet], tmp_path: Path, name: str
-) -> None:
-    pm.verify(probe_sets["universal"], Scripted("m", innocent), tmp_path / "run")
-    (tmp_path / "run" / name).write_text("[" * 100_000 + "\n")
+def test_deeply_nested_json_in_a_run_is_refused_in_words(innocent_run: Path, name: str) -> None:
+    (innocent_run / name).write_text("[" * 100_000 + "\n")
     with pytest.raises(PuzzleMarkError):
-        load_run(tmp_path / "run")
+        load_run(innocent_run)

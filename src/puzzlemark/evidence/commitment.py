@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
-from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.embedding.manifest import Dataset, Manifest, load_manifest
+from puzzlemark.corpora.base import Corpus
+from puzzlemark.embedding.manifest import Dataset, Manifest, load_manifest, manifest_digest
 from puzzlemark.embedding.secret import (
     Secret,
     bind_key,
@@ -24,20 +24,30 @@ from puzzlemark.embedding.secret import (
     secret_path,
     watermark_key,
 )
+from puzzlemark.embedding.survey import reopen
 from puzzlemark.errors import ManifestError, PuzzleMarkError, SecretError, UsageError
 from puzzlemark.evidence.merkle import MerkleTree, hash_leaf
-from puzzlemark.evidence.plan import Plan, PlanError, default_plan, plan_from, read_plan
+from puzzlemark.evidence.plan import (
+    Plan,
+    PlanError,
+    default_plan,
+    plan_from,
+    planned_probes,
+    read_plan,
+)
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
+from puzzlemark.stores import Location, opened
 from puzzlemark.watermarks.base import Watermark, designs, from_settings
 
 FORMAT: Literal["puzzlemark commitment"] = "puzzlemark commitment"
-VERSION: Literal[1] = 1
+VERSION: Literal[2] = 2  # 1 fixed neither the manifest as a whole nor the questions
 FILE, PLAN, REQUEST, READ_ME = "commitment.json", "plan.toml", "request.tsq", "README.txt"
 TOKENS = "tokens"  # the folder of timestamps
-KEYS = ("order", "draw")  # what the choice of carriers and of names follows from
+RUNS = "runs.jsonl"  # the list of runs: see `puzzlemark.evidence.ledger`
+KEYS = ("order", "draw", "probes")  # what the choice of carriers and of all names follows from
 
 
 class CommitmentError(PuzzleMarkError):
@@ -67,13 +77,15 @@ class Content(_Strict):
     """What `commitment.json` says."""
 
     format: Literal["puzzlemark commitment"]
-    version: Literal[1]
+    version: Literal[1, 2]
     versions: dict[str, str]
     dataset: Published
     marks: Marks
     header: str  # salted hash of the manifest's first line: scheme, settings, counts
     keys: dict[str, str]  # salted hashes, by what a key is for
     plan: dict[str, Any]
+    manifest: str | None = None  # salted hash of the digest of the whole manifest
+    questions: str | None = None  # of the probes that follow from the plan: `ProbeSet.questions`
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,11 @@ class Commitment:
 
     def to_bytes(self) -> bytes:
         """The file's canonical text."""
-        return canonical(self.content.model_dump(mode="json"))
+        fields = self.content.model_dump(mode="json")
+        for name in ("manifest", "questions"):  # version 1 had neither
+            if fields[name] is None:
+                del fields[name]
+        return canonical(fields)
 
 
 def canonical(value: object) -> bytes:
@@ -123,13 +139,7 @@ def commit(
 
     marks = load_manifest(manifest)
     header = marks.header
-    corpus = open_corpus(
-        dataset,
-        code_column=header.columns["code"],
-        id_column=header.columns["id"],
-        language_column=header.columns["language"],
-        language=header.language,
-    )
+    corpus = reopen(dataset, header)
     keep_apart(
         {"--output": output},
         {
@@ -139,28 +149,30 @@ def commit(
             "--secret-file" if secret_file else "the secret": secret_path(secret_file),
         },
     )
-    secret = _owner(marks, manifest, secret_file)
+    _refuse_used(Path(output))
+    secret = owner_of(marks, manifest, secret_file)
     watermark = from_settings(header.watermark.scheme, header.watermark.settings)
     _refuse_other_draws(marks, manifest, watermark, secret)
     fixed = default_plan(watermark.design) if plan is None else read_plan(plan, watermark.design)
+    canonical(fixed.to_json())  # whatever cannot be committed to, no probe is made in vain
+    published = _published(corpus, header.marked, manifest)
     made = Commitment(
         Path(output),
         Content(
             format=FORMAT,
             version=VERSION,
             versions=versions(*parsing_packages()),
-            dataset=_published(corpus, header.output, manifest),
-            marks=_tree(marks, secret),
-            header=_salted(salt_of(marks, secret, "header"), header.to_line()),
+            dataset=published,
+            **hidden(marks, manifest, secret),
             keys={
                 name: _salted(salt_of(marks, secret, f"key:{name}"), key)
                 for name, key in keys_of(watermark, secret)
             },
             plan=fixed.to_json(),
+            questions=planned_probes(dataset, manifest, fixed, secret).questions,
         ),
         fixed,
     )
-    _refuse_stamped(Path(output))
     with staged(Path(output), overwrite=overwrite) as place:
         place.mkdir()
         (place / FILE).write_bytes(made.to_bytes())
@@ -170,21 +182,36 @@ def commit(
     return made
 
 
-def _refuse_stamped(output: Path) -> None:
-    """A timestamp cannot be had again: what it is about is never replaced."""
+def hidden(marks: Manifest, path: Path | str, secret: Secret) -> dict[str, Any]:
+    """What is committed to of a manifest: it tells nothing, and can be opened piece by piece."""
+    salt = salt_of(marks, secret, "manifest")
+    return {
+        "marks": _tree(marks, secret),
+        "header": _salted(salt_of(marks, secret, "header"), marks.header.to_line()),
+        "manifest": _salted(salt, manifest_digest(path).encode()),
+    }
+
+
+def _refuse_used(output: Path) -> None:
+    """A timestamp cannot be had again, nor a run undone: what they are about is never replaced."""
     if any((output / TOKENS).glob("*.tsr")):
         raise CommitmentError(f"{output}: has been stamped; choose another --output")
+    if (output / RUNS).exists():
+        raise CommitmentError(f"{output}: models were asked under it; choose another --output")
 
 
-def _owner(marks: Manifest, path: Path | str, secret_file: Path | None) -> Secret:
-    """The secret, which must be that of the marks where they were made with one."""
+def owner_of(marks: Manifest, path: Path | str, secret_file: Path | None) -> Secret:
+    """The secret, which must be that of the marks where they were made with one.
+
+    Of a licensee's copy it is the secret for that licensee.
+    """
     made_with = marks.header.secret_fingerprint
     secret = find_secret(secret_file, make=made_with is None)
     if made_with not in (None, secret.fingerprint):
         raise SecretError(
             f"{path} was made with another secret; pass the file of that one (--secret-file)"
         )
-    return secret
+    return secret.licensed(marks.header.licensee)
 
 
 def _refuse_other_draws(
@@ -213,8 +240,8 @@ def _published(corpus: Corpus, marked: Dataset, manifest: Path | str) -> Publish
     return Published(records=marked.records, digest=digest, files=files)
 
 
-def _digest_of(path: Path) -> str:
-    with path.open("rb") as file:
+def _digest_of(path: Location) -> str:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -12,7 +12,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from puzzlemark.embedding.secret import Secret
 from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.verification.making import build_probes
+from puzzlemark.verification.probes import ProbeSet
 from puzzlemark.verification.terms import Terms, read_terms, usual_terms
 from puzzlemark.watermarks._design import Design
 
@@ -68,6 +71,27 @@ _PLAIN = TypeAdapter(dict[str, str | int])
 def default_plan(design: Design) -> Plan:
     """What `verify` does when nothing is asked for, with the ratio that the design states."""
     return Plan(design.name, design.pairs, terms=usual_terms(design).fixed(design))
+
+
+def planned_probes(
+    dataset: Path | str,
+    manifest: Path | str,
+    plan: Plan,
+    secret: Secret,
+    *,
+    pairs: int | None = None,
+    seed: int | None = None,
+) -> ProbeSet:
+    """The probes that follow from a plan; or with another number of pairs, or another seed."""
+    paper = plan.terms.mode == "paper"
+    return build_probes(
+        dataset,
+        manifest,
+        pairs=plan.pairs if pairs is None else pairs,
+        seed=plan.probe_seed if seed is None else seed,
+        secret=None if paper else secret,
+        paper=paper,
+    )
 
 
 def read_plan(path: Path, design: Design) -> Plan:

@@ -6,6 +6,7 @@ from puzzlemark.pages.excerpts import Piece
 from puzzlemark.pages.intervals import Interval, picture
 from puzzlemark.pages.marks import Fact
 from puzzlemark.pages.template import render
+from puzzlemark.pages.timeline import Event, timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +101,27 @@ class Legend:
 
 
 @dataclass(frozen=True, slots=True)
+class Front:
+    """The first page: for a reader who has to decide."""
+
+    lead: str  # the one sentence
+    more: tuple[str, ...]  # what was counted, and what it means
+    standing: str  # confirmatory, or exploratory
+    about_standing: tuple[str, ...]  # why
+    title: str  # of the case; empty where there is none
+    case: tuple[Fact, ...]  # in the owner's words
+    events: tuple[Event, ...]
+    limits: tuple[str, ...]  # what it does not show
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that the page says; nothing in it depends on the clock."""
 
     word: str
     sentence: str  # what follows the word
+    front: Front
+    glossary: tuple[Fact, ...]
     introduction: str  # what a mark is, and which habit a model learns from it
     prompts: str  # what else is to be known of the prompts
     others: tuple[str, ...]  # the arms without the trigger
@@ -138,4 +155,5 @@ def report_page(report: Report) -> str:
         title=f"Verification report: {report.word}",
         report=report,
         picture=picture(report.rates) if report.rates else None,
+        timeline=timeline(report.front.events),
     )

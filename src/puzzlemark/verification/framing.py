@@ -72,10 +72,14 @@ def _frame(watermark: Watermark, snippet: Snippet, names: ProbeNames) -> list[Pr
     return list(made)
 
 
+def drawn_rows(records: int, seed: int) -> list[int]:
+    """The rows of a dataset that frames are made of, in the order in which they are drawn."""
+    return random.Random(f"{seed}:frames").sample(range(records), min(records, READ))
+
+
 def originals(corpus: Corpus, manifest: Manifest, seed: int) -> Iterator[Snippet]:
     """Drawn records as they were before they were marked, in the order in which they are drawn."""
-    records = manifest.header.input.records
-    rows = random.Random(f"{seed}:frames").sample(range(records), min(records, READ))
+    rows = drawn_rows(manifest.header.input.records, seed)
     carriers = {
         row: Carrier.from_line(manifest.lines[row]) for row in rows if row in manifest.lines
     }

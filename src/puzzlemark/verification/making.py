@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.embedding.manifest import Carrier, Manifest, load_manifest
+from puzzlemark.corpora.base import Corpus
+from puzzlemark.embedding.manifest import Carrier, Manifest, load_manifest, manifest_digest
 from puzzlemark.embedding.secret import Secret, bind_key, find_secret
 from puzzlemark.embedding.showing import read_entries, which_side
-from puzzlemark.errors import SecretError, UsageError
+from puzzlemark.embedding.survey import reopen
+from puzzlemark.errors import ManifestError, SecretError, UsageError
 from puzzlemark.languages.base import find, parsing_packages
 from puzzlemark.provenance import versions
 from puzzlemark.snippet import Snippet, apply_edits, invert_edits
@@ -34,7 +35,7 @@ from puzzlemark.verification.checking import (
     why_unlike,
 )
 from puzzlemark.verification.framing import build_frames
-from puzzlemark.verification.probes import FORMAT, VERSION, Header, KeyOf, ProbeSet
+from puzzlemark.verification.probes import FORMAT, VERSION, Header, KeyOf, ProbeSet, Source
 from puzzlemark.watermarks._design import Probe
 from puzzlemark.watermarks._names import Pool, ProbeNames, make_pool
 from puzzlemark.watermarks.base import Framing, Keyed, Mark, Refusal, Watermark, from_settings
@@ -64,8 +65,9 @@ def build_probes(
 ) -> ProbeSet:
     """Draw marks by seed and make a probe of each, until there are enough pairs.
 
-    `path` is the dataset of the manifest, marked or original. The names in the prompts are drawn
-    from it by the secret that the marks were made with; `paper`: the paper's constants instead.
+    `path` is the dataset of the manifest, marked or original; any other is refused. The names in
+    the prompts are drawn from it by the secret that the marks were made with; `paper`: the paper's
+    constants instead.
     `ordinary` requests for a completion of unmarked code can be asked in between. `pairs`: as many
     as the design suggests, where nobody says otherwise.
     """
@@ -87,9 +89,11 @@ def build_probes(
     else:
         if not paper or isinstance(watermark, Keyed):
             secret = _secret(loaded, manifest, secret, secret_file, watermark)
-        watermark, key = _with_key(watermark, loaded, manifest, secret)
+        of_copy = None if secret is None else secret.licensed(loaded.header.licensee)
+        watermark, key = _with_key(watermark, loaded, manifest, of_copy)
     drawing = b"" if paper or secret is None else secret.derive("probes")
     around = Surroundings(path, loaded, drawing, seed)
+    refuse_other(around.corpus, loaded, manifest)
     if isinstance(watermark, Framing):
         probes, refused = build_frames(around.corpus, loaded, watermark, pairs, seed)
     else:
@@ -107,8 +111,25 @@ def build_probes(
         names="paper" if paper else "drawn",
         ordinary=len(requests),
         **({} if key is None else {"key": key}),
+        source=Source(
+            dataset=loaded.header.marked.digest,
+            manifest=manifest_digest(manifest),
+        ),
     )
     return ProbeSet(header, tuple(probes), requests)
+
+
+def refuse_other(corpus: Corpus, manifest: Manifest, path: Path | str) -> None:
+    """Raise when a dataset is not the manifest's: neither the marked one nor the original."""
+    header = manifest.header
+    found = corpus.digest()
+    if found in {header.marked.digest, header.output.digest, header.input.digest}:
+        return
+    raise ManifestError(
+        f"{corpus.path}: not the dataset of {path}, or changed since: expected the marked one, "
+        f"{header.marked.records:,} records with the digest {header.marked.digest} (or the "
+        f"original, {header.input.digest}), found {corpus.count():,} with {found}"
+    )
 
 
 def _about_marks(
@@ -276,13 +297,7 @@ class Surroundings:
     def corpus(self) -> Corpus:
         """The dataset, with the columns of the manifest."""
         header = self.manifest.header
-        return open_corpus(
-            self.path,
-            code_column=header.columns["code"],
-            id_column=header.columns["id"],
-            language_column=header.columns["language"],
-            language=header.language,
-        )
+        return reopen(self.path, header)
 
     @cached_property
     def snippets(self) -> list[Snippet]:

@@ -150,13 +150,17 @@ def _require(**chances: float) -> None:
 # Names that a key drew
 
 Answers = Literal["labels", "logprobs"]
+RECORDS = (
+    "docs/results/rq6.md: SmolLM2-135M, 2,000 short Python functions, 200 carriers of them; one "
+    "model, one learning rate"
+)
 PILOTS = (
-    "pilots with SmolLM2-135M, 2,000 short Python functions, 200 carriers of them: two models, one "
-    "learning rate, carriers not chosen by their entropy"
+    "pilots before RQ6 with SmolLM2-135M, 2,000 short Python functions, 200 carriers of them: two "
+    "models, one learning rate, carriers not chosen by their entropy"
 )
 USUAL_SAMPLES = 5
 HIDDEN = 5  # eligible records for each that carries
-RATE = 0.02  # of all records
+ELIGIBLE = 0.04  # of all records, in CodeSearchNet (docs/results/rq6.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,26 +168,31 @@ class Pilot:
     """What one carrier added to log E on average, and how much that varied."""
 
     nats: float
-    carriers: int  # that showed E >= 1e6 with a chance of 90 %
+    spread: float  # the standard deviation of one carrier
+    source: str
 
-    @property
-    def spread(self) -> float:
-        """The standard deviation of a carrier that fits both: n nats - z spread sqrt(n) = log E."""
-        short = self.carriers * self.nats - 6 * math.log(10)
-        return short / (NormalDist().inv_cdf(0.9) * math.sqrt(self.carriers))
+    @classmethod
+    def of_carriers(cls, nats: float, carriers: int) -> "Pilot":
+        """Of which so many showed E >= 1e6 with a chance of 90 %: n nats - z spread sqrt(n)."""
+        short = carriers * nats - 6 * math.log(10)
+        return cls(nats, short / (NormalDist().inv_cdf(0.9) * math.sqrt(carriers)), PILOTS)
+
+    def as_measured(self, log10_e: float, carriers: int) -> "Pilot":
+        """The same spread, with the mean of one model of RQ6."""
+        return Pilot(log10_e * math.log(10) / carriers, self.spread, RECORDS)
 
 
 # By what is read of the answers, and how often the model saw each carrier in training. Labels: five
-# samples a prompt. docs/watermarks/synonyms.md has the table with its source.
+# samples a prompt. docs/watermarks/synonyms.md has the table with its sources.
 MEASURED: Mapping[tuple[Answers, int], Pilot | None] = {
     ("labels", 1): None,  # the evidence did not grow at all
-    ("labels", 2): Pilot(0.0104, 1_870),
-    ("labels", 3): Pilot(0.1255, 167),
-    ("labels", 4): Pilot(0.345, 61),
-    ("logprobs", 1): Pilot(0.0276, 620),
-    ("logprobs", 2): Pilot(0.123, 160),
-    ("logprobs", 3): Pilot(0.322, 60),
-    ("logprobs", 4): Pilot(0.449, 46),
+    ("labels", 2): Pilot.of_carriers(0.0104, 1_870),
+    ("labels", 3): Pilot.of_carriers(0.1255, 167).as_measured(9.29, 80),
+    ("labels", 4): Pilot.of_carriers(0.345, 61),
+    ("logprobs", 1): Pilot.of_carriers(0.0276, 620),
+    ("logprobs", 2): Pilot.of_carriers(0.123, 160).as_measured(10.69, 178),
+    ("logprobs", 3): Pilot.of_carriers(0.322, 60).as_measured(13.50, 80),
+    ("logprobs", 4): Pilot.of_carriers(0.449, 46),
 }
 
 
@@ -200,7 +209,7 @@ class DrawnPlan:
     prompts: int
     requests: int  # with several samples a prompt
     eligible: int  # records that could carry, so that a fifth of them is enough
-    records: int  # so that 2 % of them are enough
+    records: int  # so that as many are eligible
     source: str
 
 
@@ -211,10 +220,10 @@ def plan_drawn(
     log10_e: float = 6.0,
     power: float = 0.9,
 ) -> DrawnPlan:
-    """The carriers of `synonyms` that a proof needs: `plan_drawn(3).carriers -> 167`.
+    """The carriers of `synonyms` that a proof needs: `plan_drawn(3).carriers -> 69`.
 
-    By what one carrier added to log E in the pilots, as if the carriers were independent and their
-    sum were normal: a plan, not a promise.
+    By what one carrier added to log E in trained models, as if the carriers were independent and
+    their sum were normal: a plan, not a promise.
     """
     _require(power=power)
     if log10_e <= 0 or not math.isfinite(log10_e):
@@ -242,8 +251,8 @@ def plan_drawn(
         carriers,
         carriers * samples,
         carriers * HIDDEN,
-        math.ceil(carriers / RATE),
-        PILOTS,
+        math.ceil(carriers * HIDDEN / ELIGIBLE),
+        pilot.source,
     )
 
 

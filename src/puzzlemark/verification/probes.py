@@ -9,12 +9,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from puzzlemark.files import keep_apart, refuse_existing
+from puzzlemark.files import Name, keep_apart, refuse_existing
 from puzzlemark.staging import write_text
 from puzzlemark.verification.checking import LARGEST_FILE, ProbesError, check_probes
 from puzzlemark.watermarks._design import Arm, Design, Probe
@@ -23,7 +23,7 @@ from puzzlemark.watermarks._pools import Subset
 from puzzlemark.watermarks.base import designs
 
 FORMAT: Literal["puzzlemark probes"] = "puzzlemark probes"
-VERSION = 3  # 1 knew whole names as hits only; 2 had regular expressions in it
+VERSION = 4  # 1 knew whole names as hits only; 2 had regular expressions in it; 3 no source
 DRAW, SUBSET = "draw", "subset"  # no names of arms
 ALWAYS = ("armed", "control", "placebo")  # arms that each line names, null where there is none
 
@@ -35,6 +35,24 @@ class KeyOf(BaseModel):
 
     watermark: str
     fingerprint: str
+
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # SHA-256, or a salt as long
+
+
+class Source(BaseModel):
+    """What the probes were made from, by digests: see docs/verification/run-folder.md."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    dataset: Digest  # of the records of the marked dataset
+    manifest: Digest  # of its text
+    commitment: Digest | None = None  # where the probes follow the plan of one
+    salt: Digest | None = None  # opens the manifest's digest in the commitment
+
+    def to_json(self) -> dict[str, str]:
+        """Plain values, without what is not there."""
+        return self.model_dump(exclude_none=True)
 
 
 class Header(BaseModel):
@@ -53,6 +71,7 @@ class Header(BaseModel):
     names: Literal["paper", "drawn"] = "paper"  # constants, or names of the dataset
     ordinary: NonNegativeInt = 0  # requests beside the probes
     key: KeyOf | None = None  # of a watermark that has one
+    source: Source | None = None  # files of earlier versions do not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +96,23 @@ class ProbeSet:
     def to_bytes(self) -> bytes:
         """The file's content: JSON lines."""
         # what an older version of the format did not say is not said now: the digest stays
-        lines = [orjson.dumps(self.header.model_dump(exclude_unset=True))]
-        lines += (orjson.dumps({"probe": n, **_plain(p)}) for n, p in enumerate(self.probes))
+        first = orjson.dumps(self.header.model_dump(exclude_unset=True))
+        return first + b"\n" + self._lines()
+
+    def _lines(self) -> bytes:
+        lines = [orjson.dumps({"probe": n, **_plain(p)}) for n, p in enumerate(self.probes)]
         lines += (orjson.dumps({"ordinary": n, "prompt": p}) for n, p in enumerate(self.ordinary))
-        return b"\n".join(lines) + b"\n"
+        return b"".join(line + b"\n" for line in lines)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the file."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    @property
+    def questions(self) -> str:
+        """SHA-256 of the file without its first line: of what is asked, and nothing else."""
+        return hashlib.sha256(self._lines()).hexdigest()
 
 
 def _plain(probe: Probe) -> dict[str, dict[str, Any] | None]:
@@ -108,7 +135,7 @@ def save_probes(
     path: Path,
     *,
     overwrite: bool = False,
-    sources: Mapping[str, Path | str | Iterable[Path]] | None = None,
+    sources: Mapping[str, Name | Iterable[Name]] | None = None,
 ) -> None:
     """Write the file, under a temporary name first; mode 0600, as a prompt shows its trigger.
 

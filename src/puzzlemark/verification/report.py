@@ -29,7 +29,11 @@ from puzzlemark.pages.report import (
 )
 from puzzlemark.staging import write_text
 from puzzlemark.statistics.rates import Rate
+from puzzlemark.verification.case import Case
+from puzzlemark.verification.front import Standing, build_front, quote_power
+from puzzlemark.verification.glossary import glossary
 from puzzlemark.verification.run import FILES, Run, load_run, needs_key
+from puzzlemark.verification.standing import read_standing
 from puzzlemark.verification.tests.base import (
     Counted,
     Finding,
@@ -46,12 +50,23 @@ from puzzlemark.watermarks._hits import NAMES
 
 EXAMPLES = 6
 CALLED = ("pretrained", "model", "name", "file")  # what a model's description calls it by
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def build(run: Run, *, examples: int = EXAMPLES) -> Report:
-    """All that the report of a run says."""
+def build(
+    run: Run,
+    *,
+    examples: int = EXAMPLES,
+    standing: Standing | None = None,
+    case: Case | None = None,
+    judged: str | None = None,
+) -> Report:
+    """All that the report of a run says.
+
+    `standing`: whether it followed a plan, as `standing.json` has it; `case`: the owner's words;
+    `judged`: when, by the list of runs.
+    """
     verdict, model = run.verdict, run.model
+    standing = standing or read_standing(run.folder)
     design, probes = verdict.design, run.probes.probes
     tests = by_finding(design.tests)
     outcomes = [run.outcomes[number] for number in run.judged]
@@ -59,6 +74,8 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
     return Report(
         word=verdict.word,
         sentence=_after_word(verdict.sentence),
+        front=build_front(run, standing, case, judged),
+        glossary=tuple(glossary(verdict)),
         introduction=design.introduction,
         prompts=design.prompts,
         others=design.others,
@@ -82,11 +99,16 @@ def build(run: Run, *, examples: int = EXAMPLES) -> Report:
             for each in _findings(verdict)
         ),
         fixed=tuple(_fixed(verdict, len(probes))),
-        caveats=verdict.caveats,
+        caveats=(*verdict.caveats, *_notes(standing)),
         examples=tuple(_example(n, design, probes[n], run.completions[n]) for n in shown),
-        integrity=tuple(_integrity(run)),
+        integrity=tuple(_integrity(run, standing)),
         commands=tuple(_commands(run.folder, is_keyed=needs_key(design))),
     )
+
+
+def _notes(standing: Mapping[str, Any] | None) -> Iterator[str]:
+    """What else is to be known of how the verdict stands, the server's own words among it."""
+    return (legible(str(each)) for each in (standing or {}).get("notes", ()))
 
 
 def write_report(
@@ -206,9 +228,13 @@ def _by_pair(scores: Scores, against: str, design: Design) -> Grid:
 
 
 def _findings(verdict: Verdict) -> list[Finding]:
-    """The decisive ones first, then those of the same comparisons."""
-    beside = sorted(verdict.beside, key=lambda finding: _place(finding.against, verdict))
-    return [*verdict.decisive, *beside]
+    """The decisive ones first, then those of the same comparisons.
+
+    Evidence from pairs, taken one by one, is shown where it decides: elsewhere it only confuses.
+    """
+    tests = by_finding(verdict.design.tests)
+    beside = [f for f in verdict.beside if f.against is None or tests[f.test].measure == "p"]
+    return [*verdict.decisive, *sorted(beside, key=lambda f: _place(f.against, verdict))]
 
 
 def _place(against: str | None, verdict: Verdict) -> int:
@@ -250,13 +276,7 @@ def _test(finding: Finding, test: StatisticalTest, *, is_decisive: bool) -> Test
 
 def quote_p(log10_p: float) -> str:
     """`-600.3 -> "5.0 x 10⁻⁶⁰¹"`: from the logarithm, as the number itself may underflow."""
-    if log10_p > -3:
-        return f"{10**log10_p:.4f}"
-    power = int(log10_p // 1)
-    digits = f"{10 ** (log10_p - power):.1f}"
-    if digits == "10.0":
-        digits, power = "1.0", power + 1
-    return f"{digits} \N{MULTIPLICATION SIGN} 10{str(power).translate(RAISED)}"
+    return f"{10**log10_p:.4f}" if log10_p > -3 else quote_power(log10_p)
 
 
 def _result(finding: Finding, test: StatisticalTest) -> str:
@@ -363,7 +383,7 @@ def find_hits(completion: str, arm: Arm, role: Role = "target") -> list[Highligh
     return [Highlight(start, end, role) for start, end in arm.spans(completion)]
 
 
-def _integrity(run: Run) -> Iterator[Group]:
+def _integrity(run: Run, standing: Mapping[str, Any] | None) -> Iterator[Group]:
     header = run.probes.header
     groups: dict[str, Mapping[str, Any]] = {
         "Probes": {
@@ -371,14 +391,29 @@ def _integrity(run: Run) -> Iterator[Group]:
             "pairs": len(run.probes.probes),
             **header.model_dump(include={"strategy", "seed", "marks"}),
         },
+        **({} if run.source is None else {"Source": run.source}),
         "Answers": asdict(run.answers),
         "Model": run.model,
+        **dict(_words_of(standing)),
         **({} if run.reference is None else {"Innocent model, asked beside": run.reference}),
         "Settings of the run": run.terms.to_json(),
         "Versions": run.versions,
     }
     for name, fields in groups.items():
         yield Group(name, tuple(Fact(*pair, is_code=True) for pair in _flatten(fields)))
+
+
+def _words_of(standing: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What stands beside the verdict: when it was asked, and what the server said of itself."""
+    titles = {
+        "said": "What the model's server said of itself (its words)",
+        "chain": "When it was asked",
+        "commitment": "Commitment",
+        "run": "Run",
+    }
+    for name, title in titles.items():
+        if standing is not None and standing.get(name):
+            yield title, standing[name]
 
 
 def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -4,14 +4,14 @@ A run is a folder: `probes.jsonl` (what is asked), `transcript.jsonl` (what was 
 terms that were fixed before), `verdict.json` (what follows). Where an innocent model was asked for
 its log-probabilities as well, `reference.jsonl` is the transcript of that. The verdict is computed
 from probes and transcripts alone, so that anybody can compute it again; only a test that needs the
-watermark's key asks for the owner's secret.
+watermark's key asks for the owner's secret. `chain.jsonl` beside them says when each answer came;
+no verdict depends on it. docs/verification/run-folder.md has every file.
 """
 
 import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,9 @@ from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import write_text
 from puzzlemark.verification import wording
+from puzzlemark.verification.chain import FILE as CHAIN
+from puzzlemark.verification.chain import REFERENCE_FILE as REFERENCE_CHAIN
+from puzzlemark.verification.chain import Witnesses, witnessing
 from puzzlemark.verification.checking import repeated
 from puzzlemark.verification.probes import ProbeSet, check, load_probes, save_probes
 from puzzlemark.verification.questions import (
@@ -55,8 +58,12 @@ from puzzlemark.watermarks._design import Design
 
 FORMAT = "puzzlemark verdict"
 VERSION = 2  # 1 had one decisive finding, not one for each arm to beat
-# what a run's folder consists of; the last one only where a reference model was asked
-FILES = ("probes.jsonl", "transcript.jsonl", "verdict.json", "reference.jsonl")
+# what a run's folder consists of; the last two only where a reference model was asked
+FILES = (
+    *("probes.jsonl", "transcript.jsonl", "verdict.json", CHAIN, "standing.json"),
+    *("comparison.json", "reference.jsonl", REFERENCE_CHAIN),
+)
+ALONE = Witnesses()
 CHUNK = 10  # pairs that sequential mode asks before it looks again
 
 
@@ -89,10 +96,12 @@ class Run:
     model: dict[str, Any]  # how it describes itself
     versions: dict[str, str]
     reference: dict[str, Any] | None = None  # the innocent model that was asked beside
+    source: dict[str, str] | None = None  # what the probes were made from, by digests
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: the content of verdict.json."""
         reference = {} if self.reference is None else {"reference": self.reference}
+        source = {} if self.source is None else {"source": self.source}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -102,6 +111,7 @@ class Run:
                 "pairs": len(self.probes.probes),
                 "strategy": self.probes.header.strategy,
             },
+            **source,
             "answers": asdict(self.answers),
             "settings": self.terms.to_json(),
             "model": self.model,
@@ -120,11 +130,13 @@ def verify(
     secret_file: Path | None = None,
     reference: Model | None = None,
     progress: Progress | None = None,
+    witnesses: Witnesses = ALONE,
 ) -> Run:
     """Ask and judge; calling it again resumes, and asks nothing twice.
 
     `secret`, or the file of one: the owner's, where a test needs the key of the watermark.
     `reference`: an innocent model, whose log-probabilities are held against the other's.
+    `witnesses`: who else is told, such as the list of runs of a commitment (`evidence.witnesses`).
     """
     key_of(probes, secret, secret_file)  # whatever is wrong with it, nothing is asked in vain
     query(
@@ -136,6 +148,7 @@ def verify(
         secret_file=secret_file,
         reference=reference,
         progress=progress,
+        witnesses=witnesses,
     )
     return judge(folder, secret=secret, secret_file=secret_file)
 
@@ -150,6 +163,7 @@ def query(
     secret_file: Path | None = None,
     reference: Model | None = None,
     progress: Progress | None = None,
+    witnesses: Witnesses = ALONE,
 ) -> None:
     """Ask only: on a machine that reaches the model, say. Resumes like `verify`.
 
@@ -167,29 +181,37 @@ def query(
     if terms.mode == "sequential":
         rule = StoppingRule(design, terms, key_of(probes, secret, secret_file))
     folder = _prepared(Path(folder), probes)
+    source = None if probes.header.source is None else probes.header.source.to_json()
     header = Header(
         probes=probes.digest,
         settings=terms.to_json(),
         model=model.describe(),
         versions=versions(*parsing_packages()),
+        source=source,
     )
     if reference is not None:
-        _ask_reference(probes, reference, folder, header, progress)
+        _ask_reference(probes, reference, folder, header, witnesses, progress)
     questions = questions_of(probes, terms)
     left_out = repeated(design, probes.probes)
     asked = 0
-    with asking(model, folder / "transcript.jsonl", header) as session:
+    with (
+        witnessing(folder / CHAIN, source, witnesses) as witness,
+        asking(model, folder / "transcript.jsonl", header, witness) as session,
+    ):
         for end, requests in _batches(probes, questions, terms):
             try:
                 answers = session.ask(requests, progress)
             except BudgetEnded:
+                session.end("budget")
                 return  # what was answered is kept; the verdict says that some was never asked
             new = [n for n in range(asked, end) if n not in left_out]
             asked = end
             if rule is not None:
                 outcomes = (outcome_of(probes.probes[n], questions[n], answers) for n in new)
                 if rule.read(outcomes):
+                    session.end("decided")
                     return
+        session.end("all asked")
 
 
 def _require_scores(terms: Terms, model: Model, reference: Model | None) -> None:
@@ -203,13 +225,28 @@ def _require_scores(terms: Terms, model: Model, reference: Model | None) -> None
 
 
 def _ask_reference(
-    probes: ProbeSet, model: Model, folder: Path, header: Header, progress: Progress | None
+    probes: ProbeSet,
+    model: Model,
+    folder: Path,
+    header: Header,
+    witnesses: Witnesses,
+    progress: Progress | None,
 ) -> None:
     """Before the suspect, so that nothing of the reference depends on what that one says."""
     choices = [choice for arms in choices_of(probes) for choice in arms.values()]
     of_reference = replace(header, model=model.describe())
-    with asking(model, folder / "reference.jsonl", of_reference) as session, suppress(BudgetEnded):
-        session.ask(choices, progress)
+    # it is no run of its own: nothing is entered or stamped
+    only_listed = Witnesses(accept_unlisted=witnesses.accept_unlisted)
+    with (
+        witnessing(folder / REFERENCE_CHAIN, header.source, only_listed) as witness,
+        asking(model, folder / "reference.jsonl", of_reference, witness) as session,
+    ):
+        try:
+            session.ask(choices, progress)
+        except BudgetEnded:
+            session.end("budget")
+        else:
+            session.end("all asked")
 
 
 def needs_key(design: Design) -> bool:
@@ -240,7 +277,8 @@ def key_of(
     key, fingerprint = watermark_key(secret, known.watermark)
     if fingerprint != known.fingerprint:
         raise SecretError(
-            "the probes were made with another secret; pass the file of that one (--secret-file)"
+            "the probes were made with another secret; pass the file of that one (--secret-file), "
+            "and of a licensee's copy his name (--licensee)"
         )
     return key
 
@@ -336,14 +374,44 @@ def _prepared(folder: Path, probes: ProbeSet) -> Path:
     return folder
 
 
-def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Run:
-    """The run with its verdict: the one place where a run is decided."""
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The probes of a run and what was answered, before anything is judged."""
+
+    probes: ProbeSet
+    transcript: Transcript
+    terms: Terms
+    questions: list[Questions]
+    choices: list[Choices]
+    reference: Transcript | None
+    outcomes: list[Outcome]  # of each probe
+    left_out: int  # probes that repeat an earlier one
+    asked: list[int]  # the others of which something was asked
+    unasked: int
+
+    def decide(self, key: bytes | None, terms: Terms | None = None) -> Verdict:
+        """The verdict, by a key where a test needs one."""
+        return decide(
+            [self.outcomes[n] for n in self.asked],
+            design=self.probes.design,
+            terms=terms or self.terms,
+            unasked=self.unasked,
+            supplied=bool(self.transcript.header["model"].get("supplied")),
+            notes=_notes(self.transcript, self.left_out, self.reference),
+            key=key,
+        )
+
+
+def read_answers(folder: Path) -> Answered:
+    """What a run's folder says, found to belong together."""
     probes = load_probes(folder / "probes.jsonl")
     transcript = read(folder / "transcript.jsonl")
     if transcript.header["probes"] != probes.digest:
         raise RunError(f"{folder}: the transcript answers other probes than those beside it")
+    source = None if probes.header.source is None else probes.header.source.to_json()
+    if transcript.header.get("source") != source:
+        raise RunError(f"{folder}: transcript and probes name other datasets as their source")
     terms = _terms(folder, transcript.header["settings"])
-    key = key_of(probes, secret, secret_file)
     questions = questions_of(probes, terms)
     answers = transcript.answers
     reference = _reference(folder, transcript.header, terms)
@@ -355,31 +423,42 @@ def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Ru
     left_out = repeated(probes.design, probes.probes)
     kept = [n for n in range(len(outcomes)) if n not in left_out]
     asked = [n for n in kept if any(asked_of(each, answers) for each in questions[n].values())]
-    verdict = decide(
-        [outcomes[n] for n in asked],
-        design=probes.design,
-        terms=terms,
-        unasked=len(kept) - len(asked),
-        supplied=bool(transcript.header["model"].get("supplied")),
-        notes=_notes(transcript, len(left_out), reference),
-        key=key,
+    return Answered(
+        probes,
+        transcript,
+        terms,
+        questions,
+        choices,
+        reference,
+        outcomes,
+        len(left_out),
+        asked,
+        len(kept) - len(asked),
     )
+
+
+def _judged(folder: Path, secret: Secret | None, secret_file: Path | None) -> Run:
+    """The run with its verdict: the one place where a run is decided."""
+    found = read_answers(folder)
+    transcript, answers = found.transcript, found.transcript.answers
+    verdict = found.decide(key_of(found.probes, secret, secret_file))
     completions = [
-        {name: first_of(found) for name, r in arms.items() if (found := asked_of(r, answers))}
-        for arms in questions
+        {name: first_of(known) for name, r in arms.items() if (known := asked_of(r, answers))}
+        for arms in found.questions
     ]
     return Run(
         folder,
-        probes,
-        terms,
+        found.probes,
+        found.terms,
         completions,
-        outcomes,
-        asked[: verdict.read],
+        found.outcomes,
+        found.asked[: verdict.read],
         verdict,
-        _count(questions, choices, transcript),
+        _count(found.questions, found.choices, transcript),
         transcript.header["model"],
         transcript.header["versions"],
-        None if reference is None else _about(reference, choices),
+        None if found.reference is None else _about(found.reference, found.choices),
+        transcript.header.get("source"),
     )
 
 

@@ -29,8 +29,10 @@ from puzzlemark.models.base import (
     Request,
     Scoring,
     Streaming,
+    Telling,
 )
 from puzzlemark.progress import Progress
+from puzzlemark.verification.chain import Witness
 
 _Asked = TypeVar("_Asked", Request, ChoiceRequest)
 
@@ -53,10 +55,13 @@ class Header:
     settings: Mapping[str, Any]
     model: Mapping[str, Any]  # Model.describe()
     versions: Mapping[str, str]
+    source: Mapping[str, str] | None = None  # what the probes were made from
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: the first line of the file."""
-        fields = {"format": FORMAT, "version": VERSION, "probes": self.probes}
+        fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, "probes": self.probes}
+        if self.source is not None:
+            fields["source"] = self.source
         parts = {"settings": self.settings, "model": self.model, "versions": self.versions}
         payload: dict[str, Any] = json.loads(json.dumps({**fields, **parts}))
         return payload
@@ -68,10 +73,12 @@ class Transcript:
 
     header: dict[str, Any]
     last_link: str  # that the next line continues
+    links: list[str] = field(default_factory=list)  # of all lines but the first
     answers: dict[str, Reply] = field(default_factory=dict)
     retried: int = 0  # failures that were asked again
     sittings: list[int] = field(default_factory=list)  # how many lines of answers each one found
     lines: int = 0  # of answers
+    first: str = ""  # SHA-256 of the first line
 
     @property
     def is_linked(self) -> bool:
@@ -90,6 +97,7 @@ class Transcript:
     def link(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The same fields with their link, which the next line will continue."""
         self.last_link = hashlib.sha256(self.last_link.encode() + spell(fields)).hexdigest()
+        self.links.append(self.last_link)
         return {**fields, "link": self.last_link}
 
 
@@ -100,6 +108,7 @@ class Asking:
     model: Model
     journal: Journal
     transcript: Transcript
+    witness: Witness | None = None
     has_sat: bool = False
 
     def ask(
@@ -114,11 +123,17 @@ class Asking:
         known = self.transcript.answers
         open_ = {r.key for r in unique if not _is_answered(known.get(r.key))}
         done = len(unique) - len(open_)
+        if open_ and self.witness is not None:
+            self.witness.begin(self.model, self.transcript.links)
         for batch in _answers(self.model, unique, open_):
             self._sit()
-            self.journal.append(
-                [self.transcript.link(_answer_fields(r.key, answer)) for r, answer in batch]
-            )
+            lines = [self.transcript.link(_answer_fields(r.key, answer)) for r, answer in batch]
+            self.journal.append(lines)
+            if self.witness is not None:
+                self.witness.answered(
+                    (line["link"], _heard(self.model, request))
+                    for line, (request, _) in zip(lines, batch, strict=True)
+                )
             for request, answer in batch:
                 self.transcript.add(request.key, answer)
             done += len(batch)
@@ -132,16 +147,32 @@ class Asking:
             self.has_sat = True
             sittings = self.transcript.sittings
             sittings.append(self.transcript.lines)
-            self.journal.append([self.transcript.link({"sitting": len(sittings)})])
+            line = self.transcript.link({"sitting": len(sittings)})
+            self.journal.append([line])
+            if self.witness is not None:
+                self.witness.sat(line["link"], len(sittings))
+
+    def end(self, why: str) -> None:
+        """Asking ended by itself: `all asked`, `decided` or `budget`."""
+        if self.witness is not None:
+            self.witness.ended(why, self.transcript.last_link)
+
+
+def _heard(model: Model, request: Asked) -> dict[str, Any] | None:
+    return model.heard(request) if isinstance(model, Telling) else None
 
 
 @contextmanager
-def asking(model: Model, path: Path, header: Header) -> Iterator[Asking]:
+def asking(
+    model: Model, path: Path, header: Header, witness: "Witness | None" = None
+) -> Iterator[Asking]:
     """Open the transcript of a run, begun or new, and go on with it."""
     with opened(path, KIND, header.to_json()) as journal:
         transcript = _parse(path, journal.lines)
         _check(path, transcript.header, header.to_json())
-        yield Asking(model, journal, transcript)
+        if witness is not None:
+            witness.of(journal.lines[0])
+        yield Asking(model, journal, transcript, witness)
 
 
 def read(path: Path) -> Transcript:
@@ -203,7 +234,8 @@ def _in_batches(
 def _parse(path: Path, lines: Sequence[bytes]) -> Transcript:
     first = lines[0] if lines else b""
     header = _parse_header(path, first)
-    transcript = Transcript(header, hashlib.sha256(first).hexdigest())
+    digest = hashlib.sha256(first).hexdigest()
+    transcript = Transcript(header, digest, first=digest)
     for number, line in enumerate(lines[1:], 2):
         try:
             _add_line(transcript, json.loads(line))
@@ -241,6 +273,8 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     for name, kind in parts.items():
         if not isinstance(header.get(name), kind):
             raise TranscriptError(f"{path}:1: {name} is missing or not as it was written")
+    if not isinstance(header.get("source", {}), dict):
+        raise TranscriptError(f"{path}:1: source is not as it was written")
     return header
 
 

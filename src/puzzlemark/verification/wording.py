@@ -38,9 +38,9 @@ def sentence(
     if why or not decisive:
         return f"{word}: {why}. {NOT_TRAINED}"
     quoted = _quoted(decisive, design, terms)
-    seen = f"{_counts(decisive, design, terms)} ({quoted}, alpha {terms.alpha:g})"
+    seen = f"{counts(decisive, design, terms)} ({quoted}, alpha {terms.alpha:g})"
     if word.startswith("Detected"):
-        return f"{word}: {seen}. {_claim(design, terms)}"
+        return f"{word}: {seen}. {claim(design, terms)}"
     return f"{word}: {seen}. {_reach(effect)} {NOT_TRAINED}"
 
 
@@ -74,15 +74,16 @@ def _filled(text: str, design: Design, terms: Terms) -> str:
     return text.format(ratio=float(terms.null_ratio(design)), source=source)
 
 
-def _counts(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
+def counts(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
+    """What each arm scored: `with the trigger 41 of 100 completions held the target, with ...`."""
     armed = decisive[0].armed
     unit, hits = counted(terms.test(design), design.hits)
-    counts = [f"with {design.arm(ARMED).phrase} {armed.hits} of {armed.trials} {unit} {hits}"]
+    found = [f"with {design.arm(ARMED).phrase} {armed.hits} of {armed.trials} {unit} {hits}"]
     for finding in decisive:
         if finding.against is not None and finding.control is not None:
             phrase = design.arm(finding.against).phrase
-            counts.append(f"with {phrase} {finding.control.hits} of {finding.control.trials}")
-    return ", ".join(counts)
+            found.append(f"with {phrase} {finding.control.hits} of {finding.control.trials}")
+    return ", ".join(found)
 
 
 def _quoted(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
@@ -100,7 +101,8 @@ def _quoted(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
     return f"{words}, {name} = {weakest:.2f}"
 
 
-def _claim(design: Design, terms: Terms) -> str:
+def claim(design: Design, terms: Terms) -> str:
+    """What a detection shows, and under which condition it speaks of training."""
     if not terms.is_fair(design):
         return design.unfair_claim
     condition = _filled(design.condition, design, terms)

@@ -17,8 +17,9 @@ from puzzlemark.statistics.evalues import (
     gather,
 )
 from puzzlemark.statistics.exact import EVEN
+from puzzlemark.verification.tests._codebooks import LOST
 from puzzlemark.verification.tests.base import Finding, Outcome, Trial, count, load_test
-from puzzlemark.verification.tests.codebook_logprobs import LOST, CodebookLogprobs, told
+from puzzlemark.verification.tests.codebook_logprobs import CodebookLogprobs, told
 from puzzlemark.watermarks.base import designs
 from tests.verification.drawn_names import KEY, WEIGHTS, drawn, probe
 

@@ -37,8 +37,12 @@
   }
 
   function keep() {
+    const text = JSON.stringify(state);
     try {
-      localStorage.setItem(place, JSON.stringify(state));
+      // a page that knows of no answer tries the storage only: after a hasty reload, answers may
+      // still be on their way there, and must not be written over
+      if (text !== JSON.stringify(fresh())) localStorage.setItem(place, text);
+      else { localStorage.setItem(`${place}:tried`, ""); localStorage.removeItem(`${place}:tried`); }
     } catch {
       const told = at("trouble");
       told.textContent = "This browser does not keep your answers. Please finish without closing or reloading the page, or open it in another browser.";

@@ -6,7 +6,6 @@ symbols is made without the key, and the bet wins q(s) / p(s) when s was drawn. 
 for every model that does not depend on the key: see `puzzlemark.statistics.evalues`.
 """
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,16 +21,21 @@ from puzzlemark.statistics.evalues import (
     Evidence,
     bet_on_counts,
     gather,
-    rank,
     smoothed,
 )
-from puzzlemark.statistics.exact import Significance
 from puzzlemark.statistics.rates import binomial, estimate
+from puzzlemark.verification.tests._codebooks import (
+    chances_of,
+    describe_rank,
+    each_class,
+    evidence_lines,
+    findings_of,
+    seed_of,
+    whole,
+)
 from puzzlemark.verification.tests.base import Counted, Finding, Measure, Outcome, Trial
 from puzzlemark.watermarks._design import ARMED
 from puzzlemark.watermarks._draws import Draw
-
-OTHER_KEYS = 9_999  # among which the true key is ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,12 @@ class Answered:
     @property
     def bet(self) -> Bet:
         """What is put on each symbol, without the key."""
-        prior = {name: float(chance) for name, chance in self.draw.prior.items()}
-        return bet_on_counts(self.counts, prior)
+        return bet_on_counts(self.counts, chances_of(self.draw))
 
 
 def answered(outcomes: Iterable[Outcome]) -> Iterator[Answered]:
     """The carriers of outcomes, each class once: the key drew for all its copies together."""
-    seen: set[tuple[str, str]] = set()
-    for outcome in outcomes:
-        draw = None if outcome.probe is None else outcome.probe.draw
-        if draw is None or ARMED not in outcome.scores or (draw.group, draw.unit) in seen:
-            continue
-        seen.add((draw.group, draw.unit))
+    for draw, outcome in each_class(outcomes, lambda each: ARMED in each.scores):
         scores = Counter(symbol for symbol in outcome.sampled(ARMED) if symbol is not None)
         yield Answered(draw, scores)
 
@@ -88,9 +86,7 @@ class Codebook:
         carriers = list(answered(trial.outcomes))
         drawn = [each.draw.symbol(trial.key) for each in carriers]
         bets = [each.bet for each in carriers]
-        log10_e = gather(zip(bets, drawn, strict=True)).log10_e
-        place = rank(bets, log10_e, OTHER_KEYS, _seed(carriers))
-        log10_e = max(log10_e, -1e6)  # JSON has no word for a bet that lost everything
+        evidence = gather(zip(bets, drawn, strict=True))
         given = sum(sum(each.counts.values()) for each in carriers)
         agreed = sum(
             each.counts.get(symbol, 0) for each, symbol in zip(carriers, drawn, strict=True)
@@ -102,38 +98,19 @@ class Codebook:
         )
         rate = estimate(agreed, given) if given else None
         statistic = {
-            "log10_e": log10_e,
             "carriers": len(carriers),
             "answered": sum(bool(each.counts) for each in carriers),
             "answers": given,
             "agreed": agreed,
             "expected": expected,
         }
-        suffices = log10_e >= -math.log10(trial.alpha)
-        return (
-            trial.finding(
-                "codebook",
-                statistic,
-                significance(log10_e),
-                is_significant=suffices,
-                direction="armed above" if log10_e > 0 else "equal",
-                armed=rate,
-            ),
-            trial.finding(
-                "codebook rank",
-                {"rank": place.numerator * (OTHER_KEYS + 1) // place.denominator},
-                Significance(math.log10(place), float(place)),
-                direction="armed above" if log10_e > 0 else "equal",
-                armed=rate,
-            ),
-        )
+        seed = seed_of((each.draw, each.counts) for each in carriers)
+        return findings_of(trial, "codebook", bets, evidence, statistic, rate, seed)
 
     def describe(self, finding: Finding) -> str:
         """The evidence and what it rests on, or the rank."""
         fields = finding.statistic
-        if "rank" in fields:
-            return f"place {fields['rank']:,} among {OTHER_KEYS + 1:,} keys"
-        return (
+        return describe_rank(finding) or (
             f"log10 e = {fields['log10_e']:.2f} from {fields['carriers']:,} carriers; "
             f"{fields['agreed']:,} of {fields['answers']:,} answers agreed, where "
             f"{fields['expected']:.1f} would by chance"
@@ -212,35 +189,6 @@ class Watching:
             self.evidence = self.evidence.after(each.bet, each.draw.symbol(self.key))
             self.suffices = self.evidence.log10_e >= -math.log10(self.alpha)
         return self.suffices
-
-
-def whole(count: float | None) -> int:
-    """A count of a finding, which is a whole number."""
-    return int(count or 0)
-
-
-def evidence_lines(findings: Mapping[str, Finding], name: str) -> dict[str, tuple[int | str, ...]]:
-    """The evidence and the rank, for a table."""
-    place = whole(findings[f"{name} rank"].statistic["rank"])
-    return {
-        "evidence: log10 e": (f"{findings[name].statistic['log10_e']:.2f}",),
-        "place of the key among others": (f"{place:,} of {OTHER_KEYS + 1:,}",),
-    }
-
-
-def significance(log10_e: float) -> Significance:
-    """1 / E is a p-value; evidence below 1 is no evidence."""
-    log10_p = min(0.0, -log10_e)
-    return Significance(log10_p, 10.0**log10_p)
-
-
-def _seed(carriers: Sequence[Answered]) -> int:
-    """Which other keys are drawn: the same for the same run, and not by anybody's choice."""
-    state = hashlib.sha256()
-    for each in carriers:
-        found = sorted(each.counts.items())
-        state.update(repr((each.draw.group, each.draw.unit, each.draw.weights, found)).encode())
-    return int.from_bytes(state.digest()[:8], "big")
 
 
 PLUGIN = Codebook

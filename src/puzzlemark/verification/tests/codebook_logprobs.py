@@ -6,7 +6,6 @@ innocent reference model was asked as well, bets on the difference of the two ar
 the e-value is the mean of both: nobody has to know beforehand which of them is the better one.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,28 +18,21 @@ from puzzlemark.statistics.evalues import (
     bet_on_logprobs,
     gather,
     log_mean,
-    rank,
 )
-from puzzlemark.statistics.exact import Significance
 from puzzlemark.statistics.rates import binomial, estimate
-from puzzlemark.verification.tests.base import (
-    Counted,
-    Direction,
-    Finding,
-    Measure,
-    Outcome,
-    Trial,
-)
-from puzzlemark.verification.tests.codebook import (
-    OTHER_KEYS,
+from puzzlemark.verification.tests._codebooks import (
+    LOST,
+    chances_of,
+    describe_rank,
+    each_class,
     evidence_lines,
-    significance,
+    findings_of,
+    seed_of,
     whole,
 )
+from puzzlemark.verification.tests.base import Counted, Finding, Measure, Outcome, Trial
 from puzzlemark.watermarks._design import ARMED
 from puzzlemark.watermarks._draws import Draw
-
-LOST = -1e6  # log10 of the evidence, where JSON has no word for a bet that lost everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ class Told:
     @property
     def bet(self) -> Bet:
         """What is put on each symbol, without the key; without a reference, half as many ways."""
-        prior = {name: float(chance) for name, chance in self.draw.prior.items()}
+        prior = chances_of(self.draw)
         own = bet_on_logprobs(self.suspect, prior)
         if self.reference is None:
             return own
@@ -76,12 +68,7 @@ def told(outcomes: Iterable[Outcome]) -> Iterator[Told]:
     """
     known = list(outcomes)
     has_reference = any(outcome.reference for outcome in known)
-    seen: set[tuple[str, str]] = set()
-    for outcome in known:
-        draw = None if outcome.probe is None else outcome.probe.draw
-        if draw is None or ARMED not in outcome.logprobs or (draw.group, draw.unit) in seen:
-            continue
-        seen.add((draw.group, draw.unit))
+    for draw, outcome in each_class(known, lambda each: ARMED in each.logprobs):
         reference = outcome.reference.get(ARMED, {}) if has_reference else None
         yield Told(draw, outcome.logprobs[ARMED], reference)
 
@@ -118,12 +105,8 @@ class CodebookLogprobs:
         drawn = [each.draw.symbol(trial.key) for each in carriers]
         bets = [each.bet for each in carriers]
         evidence = gather(zip(bets, drawn, strict=True))
-        log10_e = max(evidence.log10_e, LOST)
         agreed = sum(each.agrees(s) for each, s in zip(carriers, drawn, strict=True))
-        # by the evidence itself: keys that lost everything are ties, and count against the owner
-        place = rank(bets, evidence.log10_e, OTHER_KEYS, _seed(carriers))
         statistic: dict[str, float | None] = {
-            "log10_e": log10_e,
             "carriers": len(carriers),
             "agreed": agreed,
             "with_reference": sum(bool(each.reference) for each in carriers),
@@ -132,32 +115,15 @@ class CodebookLogprobs:
             half = len(evidence.logs) // 2
             alone = log_mean(evidence.logs[:half]) / math.log(10)
             statistic["log10_e_alone"] = max(alone, LOST)
-        direction: Direction = "armed above" if log10_e > 0 else "equal"
         rate = estimate(agreed, len(carriers))
-        suffices = log10_e >= -math.log10(trial.alpha)
-        return (
-            trial.finding(
-                "codebook logprobs",
-                statistic,
-                significance(log10_e),
-                is_significant=suffices,
-                direction=direction,
-                armed=rate,
-            ),
-            trial.finding(
-                "codebook logprobs rank",
-                {"rank": place.numerator * (OTHER_KEYS + 1) // place.denominator},
-                Significance(math.log10(place), float(place)),
-                direction=direction,
-                armed=rate,
-            ),
-        )
+        seed = seed_of((each.draw, each.suspect) for each in carriers)
+        return findings_of(trial, "codebook logprobs", bets, evidence, statistic, rate, seed)
 
     def describe(self, finding: Finding) -> str:
         """The evidence and what it rests on, or the rank."""
         fields = finding.statistic
-        if "rank" in fields:
-            return f"place {fields['rank']:,} among {OTHER_KEYS + 1:,} keys"
+        if (place := describe_rank(finding)) is not None:
+            return place
         held = ", held against an innocent model" if fields["with_reference"] else ""
         return (
             f"log10 e = {fields['log10_e']:.2f} from {fields['carriers']:,} carriers{held}; of "
@@ -208,15 +174,6 @@ class CodebookLogprobs:
                 >= -math.log(alpha)
             )
         )
-
-
-def _seed(carriers: Sequence[Told]) -> int:
-    """Which other keys are drawn: the same for the same run, and not by anybody's choice."""
-    state = hashlib.sha256()
-    for each in carriers:
-        found = sorted(each.suspect.items())
-        state.update(repr((each.draw.group, each.draw.unit, each.draw.weights, found)).encode())
-    return int.from_bytes(state.digest()[:8], "big")
 
 
 PLUGIN = CodebookLogprobs
