@@ -1,5 +1,8 @@
 """Functions per second of each stage, one after the other in one run: `speed.py CORPUS`.
 
+With several files, `speed.py csn_go.jsonl.gz csn_ruby.jsonl.gz ...`, a row for each: how fast it is
+parsed, and which share of that is left with features and with a mark.
+
 The first table is CPU time of one core in this process. The second is wall-clock time of the worker
 processes: the survey (read, parse, measure) beside the whole of `embed`. Compare the ratios: the
 absolute numbers depend on the machine and on what else runs on it.
@@ -29,12 +32,16 @@ CODE_SEARCH_NET = 412_178  # functions in the Python training set that the paper
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("corpus", help="JSONL, JSONL.gz or Parquet")
+    parser.add_argument("corpus", nargs="+", help="JSONL, JSONL.gz or Parquet")
     parser.add_argument("--language", help="of the records, where no column says it")
     parser.add_argument("--sample", type=int, default=10_000, help="functions for the first table")
     parser.add_argument("--workers", type=int, default=available_cores())
     parser.add_argument("--repeat", type=int, default=1, help="runs of the second table; best one")
     options = parser.parse_args()
+    if len(options.corpus) > 1:
+        compare_languages(options.corpus, options.language, options.sample)
+        return
+    (options.corpus,) = options.corpus
     corpus = open_corpus(options.corpus, language=options.language)
     measure_stages(sample_of(corpus, options.sample))
     measure_embed(corpus, options)
@@ -54,7 +61,32 @@ def sample_of(corpus: Corpus, size: int) -> list[Snippet]:
     return snippets
 
 
+def compare_languages(paths: list[str], language: str | None, size: int) -> None:
+    """The same stages, a row for each file; shares are of parsing only."""
+    print("\n| file | functions | parse only, functions/s | " + " | ".join(SHARES) + " |")
+    print("|---" * (3 + len(SHARES)) + "|")
+    for path in paths:
+        snippets = sample_of(open_corpus(path, language=language), size)
+        rates = rates_of(snippets)
+        parse_only = rates.pop("parse only")
+        shares = " | ".join(f"{rates[name] / parse_only:.2f}" for name in SHARES)
+        row = f"{Path(path).name} | {len(snippets):,} | {parse_only:,.0f} | {shares}"
+        print(f"| {row} |", flush=True)
+
+
+SHARES = ("parse + the seven features", "parse + all ten", "parse + plan + apply")
+
+
 def measure_stages(snippets: list[Snippet]) -> None:
+    rates = rates_of(snippets)
+    print(f"\n{len(snippets):,} functions, one core, CPU time\n")
+    print("| stage | functions/s | share of parse only |\n|---|---|---|")
+    for name, rate in rates.items():
+        print(f"| {name} | {rate:,.0f} | {rate / rates['parse only']:.2f} |")
+
+
+def rates_of(snippets: list[Snippet]) -> dict[str, float]:
+    """Functions a second of each stage."""
     universal, rng = Universal(), random.Random(0)
 
     def plan_and_apply(tree: Tree) -> None:
@@ -68,11 +100,7 @@ def measure_stages(snippets: list[Snippet]) -> None:
         "parse + all ten": lambda snippet: measure(parse(snippet)),
         "parse + plan + apply": lambda snippet: plan_and_apply(parse(snippet)),
     }
-    rates = {name: len(snippets) / cpu_seconds(stage, snippets) for name, stage in stages.items()}
-    print(f"\n{len(snippets):,} functions, one core, CPU time\n")
-    print("| stage | functions/s | share of parse only |\n|---|---|---|")
-    for name, rate in rates.items():
-        print(f"| {name} | {rate:,.0f} | {rate / rates['parse only']:.2f} |")
+    return {name: len(snippets) / cpu_seconds(stage, snippets) for name, stage in stages.items()}
 
 
 def cpu_seconds(stage: Callable[[Snippet], object], snippets: list[Snippet]) -> float:

@@ -36,7 +36,7 @@ def row(dataset: Path, watermark: str, workers: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         secret = Path(folder, "secret")
         secret.touch(mode=0o600)
-        secret.write_text("a secret for measuring only")
+        secret.write_text("a secret for measuring only", encoding="utf-8")
         summary = pm.embed(
             dataset,
             Path(folder, f"marked-{dataset.name}"),

@@ -10,17 +10,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any, TypeAlias
 
 from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.stores import Location, Url, local_place, locate
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
 
-Name: TypeAlias = Path | str
+Name: TypeAlias = Path | str | Url
 Identity: TypeAlias = tuple[int, int]  # device and number of a file: what os.path.samefile compares
 
 
@@ -37,9 +38,7 @@ def keep_apart(
     The files in it that must stay are.
     """
     written = [
-        _Path.of(name, path, staging_folder(path))  # what is written there goes in the end
-        for name, path in outputs.items()
-        if path is not None
+        _Path.of(name, path, is_written=True) for name, path in outputs.items() if path is not None
     ]
     read = [_Path.of(name, path) for name, paths in inputs.items() for path in _each(paths)]
     for number, output in enumerate(written):
@@ -51,17 +50,17 @@ def keep_apart(
             _refuse(output, other, output.folded().relation(other.folded()))
 
 
-def refuse_folder(output: Path) -> None:
+def refuse_folder(output: Location) -> None:
     """Raise when a file is to be written where a folder stands."""
     if output.is_dir():
         raise UsageError(f"{output}: is a folder; name a file")
 
 
-def refuse_existing(output: Path, *, overwrite: bool, may_be_folder: bool = False) -> None:
+def refuse_existing(output: Location, *, overwrite: bool, may_be_folder: bool = False) -> None:
     """Raise when an output stands there that may not be replaced; at best before any work."""
     if not may_be_folder:
         refuse_folder(output)
-    if not overwrite and (output.exists() or output.is_symlink()):
+    if not overwrite and is_there(output):
         raise UsageError(f"{output}: already there; pass --force to replace it")
 
 
@@ -92,10 +91,23 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def is_there(path: Location) -> bool:
+    """Whether anything has this name, be it a link to nothing."""
+    return path.exists() or (isinstance(path, Path) and path.is_symlink())
+
+
 def staging_folder(output: Name) -> Path:
-    """Where an output is written before it gets its name: `a/b.jsonl -> a/.b.jsonl.partial`."""
-    place = Path(output).absolute()
+    """Where an output is written before it gets its name: `a/b.jsonl -> a/.b.jsonl.partial`.
+
+    For one in a store: the folder on this machine that holds its lock.
+    """
+    place = local_place(locate(output))
     return place.with_name(f".{place.name}.partial")
+
+
+def hidden_place(output: Url) -> Url:
+    """Where an output in a store is written first: `s3://b/a/x -> s3://b/a/.x.partial`."""
+    return output.with_name(f".{output.name}.partial")
 
 
 def lock_file(file: IO[Any], refusal: PuzzleMarkError) -> None:
@@ -129,15 +141,26 @@ class _Path:
     """A path by its name, by where its links lead, and by what stands there."""
 
     name: str  # of the option
-    path: Path
-    places: frozenset[Path]
-    above: frozenset[Path]  # every folder that one of the places is in
+    path: Location
+    places: frozenset[PurePath]
+    above: frozenset[PurePath]  # every folder that one of the places is in
     identity: Identity | None
     identities_above: frozenset[Identity]
 
     @classmethod
-    def of(cls, name: str, path: Name, *others: Path) -> "_Path":
-        path = Path(path)
+    def of(cls, name: str, asked: Name, *, is_written: bool = False) -> "_Path":
+        path = locate(asked)
+        if isinstance(path, Url):
+            hidden = [hidden_place(path)] if is_written else []
+            places = frozenset(each.canonical for each in (path, *hidden))
+            above = frozenset(folder for place in places for folder in place.parents)
+            return cls(name, path, places, above, None, frozenset())
+        # what is written in the staging folder goes in the end
+        others = [staging_folder(path)] if is_written else []
+        return cls._on_disk(name, path, others)
+
+    @classmethod
+    def _on_disk(cls, name: str, path: Path, others: Iterable[Path]) -> "_Path":
         absolute = path.absolute()
         # where a link stands, beside where it leads: both are lost when a folder is replaced
         stands = Path(os.path.realpath(absolute.parent)) / absolute.name
@@ -171,7 +194,7 @@ class _Path:
 
 
 def _each(paths: Name | Iterable[Name] | None) -> Iterator[Name]:
-    if isinstance(paths, str | Path):
+    if isinstance(paths, str | Path | Url):
         yield paths
     elif paths is not None:
         yield from paths
@@ -197,5 +220,5 @@ def _shared(identity: Identity | None, others: Iterable[Identity | None]) -> boo
     return identity is not None and identity in others
 
 
-def _fold(path: Path) -> Path:
+def _fold(path: PurePath) -> PurePath:
     return Path(unicodedata.normalize("NFC", str(path)).casefold())

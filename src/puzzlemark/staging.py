@@ -9,6 +9,9 @@ output, and then done, first output first. So a run that is killed
 
 Until then no output stands in its place before those that come earlier. See
 docs/decisions/0007-outputs-are-put-in-place-together.md.
+
+An output in a store is written beside its place, too (`puzzlemark.holding`); its lock and its notes
+are on this machine.
 """
 
 import errno
@@ -16,14 +19,17 @@ import json
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import overload
 
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import (
+    is_there,
     lock_file,
     refuse_existing,
     remove,
@@ -31,6 +37,14 @@ from puzzlemark.files import (
     staging_folder,
     sync_folder,
 )
+from puzzlemark.holding import (
+    held_in_store,
+    place_in_store,
+    put_in_store,
+    refuse_lost,
+    remove_from_store,
+)
+from puzzlemark.stores import Location, Url, local_path, local_place, locate
 
 PRIVATE = 0o600
 ORDINARY = 0o644
@@ -38,17 +52,51 @@ LOCK, NOTE = "lock", "renames.json"
 OURS = b"PuzzleMark writes here; what is left of a run is removed by the next one\n"
 
 
-@contextmanager
-def staged(output: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A path to write to that becomes `output` when the block ends well, and vanishes otherwise."""
+@overload
+def staged(output: Path, *, overwrite: bool = False) -> AbstractContextManager[Path]: ...
+@overload
+def staged(output: Location, *, overwrite: bool = False) -> AbstractContextManager[Location]: ...
+@contextmanager  # type: ignore[misc]
+def staged(output: Location, *, overwrite: bool = False) -> Iterator[Location]:
+    """A place to write to that becomes `output` when the block ends well, and vanishes otherwise.
+
+    For a `Path` it is a `Path`, for a `Url` a `Url`.
+    """
     with staged_together((output,), overwrite=overwrite) as (place,):
         yield place
 
 
 @contextmanager
+def staged_file(output: Location, *, overwrite: bool = False) -> Iterator[Path]:
+    """The same for one file, which is written on this machine wherever it goes then."""
+    with staged(output, overwrite=overwrite) as place, written_here(place) as path:
+        yield path
+
+
+@contextmanager
+def written_here(place: Location) -> Iterator[Path]:
+    """A path on this machine whose file becomes that of a place when the block ends well."""
+    if isinstance(place, Path):
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="puzzlemark-") as folder:
+        path = Path(folder, place.name)
+        yield path
+        place.put(path)
+
+
+@overload
 def staged_together(
     outputs: Sequence[Path], *, overwrite: bool = False
-) -> Iterator[tuple[Path, ...]]:
+) -> AbstractContextManager[tuple[Path, ...]]: ...
+@overload
+def staged_together(
+    outputs: Sequence[Location], *, overwrite: bool = False
+) -> AbstractContextManager[tuple[Location, ...]]: ...
+@contextmanager  # type: ignore[misc]
+def staged_together(
+    outputs: Sequence[Location], *, overwrite: bool = False
+) -> Iterator[tuple[Location, ...]]:
     """The same for several outputs, which get their names in this order or not at all.
 
     Nobody else can write any of them meanwhile. What exists is refused unless `overwrite`.
@@ -62,15 +110,17 @@ def staged_together(
             refuse_existing(each.asked, overwrite=overwrite, may_be_folder=True)
         try:
             yield tuple(each.place for each in stagings)
-            _put_in_place(stagings)
+            _put_in_place(stagings, overwrite=overwrite)
         except OSError as exc:
             raise CorpusError(_tell(stagings, exc)) from exc
 
 
-def write_text(path: Path, text: str, *, private: bool = False) -> None:
+def write_text(path: Location, text: str, *, private: bool = False) -> None:
     """Write a file in one go; a private one can be read by its owner only, from its first byte."""
+    if private:
+        path = local_path(path, "a private file")
     mode = PRIVATE if private else ORDINARY
-    with staged(path, overwrite=True) as place:
+    with staged_file(path, overwrite=True) as place:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "wb") as file:
             # a file name in a title may be bytes that are no text
@@ -81,14 +131,16 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 class _Staging:
     """The hidden folder of one output, held by this process."""
 
-    asked: Path  # as the user spelled it
-    output: Path
+    asked: Location  # as the user spelled it
+    output: Location
     folder: Path
     run: str  # tells this run's files from those of any other
     was_completed: bool  # a run had been killed while it put this output in place; it is there now
 
     @property
-    def place(self) -> Path:
+    def place(self) -> Location:
+        if isinstance(self.output, Url):
+            return place_in_store(self.output)
         return self.folder / self.run / self.output.name
 
     @property
@@ -100,31 +152,40 @@ class _Staging:
 class _Rename:
     """One step of putting outputs in place."""
 
-    place: Path
-    replaced: Path  # where the old one waits until all new ones are in place
-    output: Path
+    place: Location
+    replaced: Path  # where the old one waits until all new ones are in place; of a store: a sign
+    output: Location  # that the old one was removed
 
     @property
     def is_ours(self) -> bool:
         """Whether it is about an output and its own hidden folder, as a note of ours is."""
         folder = staging_folder(self.output)
-        is_place = self.place.parent.parent == folder and self.place.name == self.output.name
+        if isinstance(self.output, Url):
+            is_place = self.place == place_in_store(self.output)
+        else:
+            is_place = (
+                isinstance(self.place, Path)
+                and self.place.parent.parent == folder
+                and self.place.name == self.output.name
+            )
         return is_place and self.replaced.parent == folder
 
 
 @contextmanager
-def _held(asked: Path, note: Path) -> Iterator[_Staging]:
+def _held(asked: Location, note: Path) -> Iterator[_Staging]:
     """Lock the output, finish or remove what a killed run left, and make a place to write to."""
-    output, folder = asked.absolute(), staging_folder(asked)
+    output = asked if isinstance(asked, Url) else asked.absolute()
+    folder = staging_folder(asked)
     try:
-        made = _make_parents(output.parent)
+        made = _make_parents(local_place(output).parent)
         try:
             with _locked(folder, asked) as file:
                 was_completed = _recover(folder, file, asked)
                 _claim(file, note)
                 staging = _Staging(asked, output, folder, secrets.token_hex(8), was_completed)
-                staging.place.parent.mkdir()
-                yield staging
+                (folder / staging.run).mkdir()
+                with held_in_store(output, note) if isinstance(output, Url) else nullcontext():
+                    yield staging
         finally:
             for parent in made:  # deepest first; one that is used by now stays
                 with suppress(OSError):
@@ -134,7 +195,7 @@ def _held(asked: Path, note: Path) -> Iterator[_Staging]:
 
 
 @contextmanager
-def _locked(folder: Path, asked: Path) -> Iterator[FileIO]:
+def _locked(folder: Path, asked: Location) -> Iterator[FileIO]:
     """Hold a hidden folder. It goes in the end, unless its note says that it is still needed."""
     refusal = CorpusError(
         f"{asked}: another run is writing it; wait for its end, or choose another --output"
@@ -193,7 +254,7 @@ def _note_of(folder: Path, file: FileIO) -> Path:
     return Path(os.fsdecode(file.readall()) or folder / NOTE)
 
 
-def _recover(folder: Path, file: FileIO, asked: Path) -> bool:
+def _recover(folder: Path, file: FileIO, asked: Location) -> bool:
     """Finish what a killed run had noted, else remove what it left; whether it was finished."""
     note = _note_of(folder, file)
     was_noted = note.exists()
@@ -203,7 +264,9 @@ def _recover(folder: Path, file: FileIO, asked: Path) -> bool:
         with _locked(note.parent, asked):
             _finish(note)
     for old in folder.glob("*.replaced"):
-        if not _exists(asked):  # nor is the note: somebody moved the folder
+        if isinstance(asked, Path) and not is_there(
+            asked
+        ):  # nor is the note: somebody moved the folder
             old.rename(asked)
     _clear(folder)
     return was_noted
@@ -212,8 +275,12 @@ def _recover(folder: Path, file: FileIO, asked: Path) -> bool:
 def _finish(note: Path) -> None:
     """Do what a note says; one that somebody planted could ask for anything."""
     try:
-        renames = [_Rename(*map(Path, each)) for each in json.loads(note.read_text())]
-    except (ValueError, TypeError) as exc:
+        lines = json.loads(note.read_text(encoding="utf-8"))
+        renames = [
+            _Rename(locate(place), Path(replaced), locate(output))
+            for place, replaced, output in lines
+        ]
+    except (ValueError, TypeError, UsageError) as exc:
         raise _not_ours(note.parent) from exc
     if not all(each.is_ours for each in renames):
         raise _not_ours(note.parent)
@@ -221,16 +288,23 @@ def _finish(note: Path) -> None:
     note.unlink()
 
 
-def _put_in_place(stagings: Sequence[_Staging]) -> None:
+def _put_in_place(stagings: Sequence[_Staging], *, overwrite: bool) -> None:
     renames = [_Rename(each.place, each.replaced, each.output) for each in stagings]
     for each in renames:
         _refuse(each)
+        if isinstance(each.output, Url):  # no lock kept others from it
+            refuse_lost(each.output)
+            refuse_existing(each.output, overwrite=overwrite, may_be_folder=True)
     note = stagings[-1].folder / NOTE
     _write(note, renames)
     try:
         _complete(renames)
-    except BaseException:
-        if any(_exists(each.place) for each in renames):
+    except BaseException as exc:
+        if any(isinstance(each.output, Url) for each in renames):  # the note stays
+            if isinstance(exc, CorpusError | OSError):
+                raise _is_unfinished(stagings[-1], exc) from exc
+            raise
+        if any(is_there(each.place) for each in renames):
             _undo(renames)
         note.unlink()
         raise
@@ -243,22 +317,38 @@ def _complete(renames: Sequence[_Rename]) -> None:
     for each in reversed(renames):
         # a file alone is replaced in one step; beside others it goes before they come, so that
         # an old dataset never stands beside the new manifest
-        is_in_the_way = several or each.output.is_dir()
-        if is_in_the_way and _exists(each.place) and _exists(each.output):
-            each.output.rename(each.replaced)
+        if several or each.output.is_dir():
+            _make_way(each)
     for each in renames:
-        if _exists(each.place):
+        if isinstance(each.output, Url):
+            assert isinstance(each.place, Url), "by is_ours"
+            put_in_store(each.place, each.output)
+        elif is_there(each.place):
+            assert isinstance(each.place, Path), "by is_ours"
             each.place.replace(each.output)
             if several:
                 sync_folder(each.output.parent)
 
 
+def _make_way(rename: _Rename) -> None:
+    """Put the old output aside; a store cannot, and what is there was to be replaced anyway."""
+    if isinstance(rename.output, Path):
+        if is_there(rename.place) and is_there(rename.output):
+            rename.output.rename(rename.replaced)
+    elif not rename.replaced.exists():
+        remove_from_store(rename.output)
+        rename.replaced.touch()
+
+
 def _undo(renames: Sequence[_Rename]) -> None:
     for each in reversed(renames):
-        if not _exists(each.place):
+        assert isinstance(each.output, Path), "nothing is in a store"
+        assert isinstance(each.place, Path)
+        if not is_there(each.place):
             each.output.rename(each.place)
     for each in renames:
-        if _exists(each.replaced):
+        assert isinstance(each.output, Path)
+        if is_there(each.replaced):
             each.replaced.rename(each.output)
 
 
@@ -272,11 +362,11 @@ def _write(note: Path, renames: Sequence[_Rename]) -> None:
 
 def _refuse(rename: _Rename) -> None:
     """A file never takes the place of a folder, nor a folder that of a file."""
-    if not _exists(rename.place):
-        raise FileNotFoundError(errno.ENOENT, "nothing was made to put there", rename.place)
+    if not is_there(rename.place):
+        raise FileNotFoundError(errno.ENOENT, "nothing was made to put there", str(rename.place))
     if rename.output.is_dir() and not rename.place.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
-    if rename.place.is_dir() and _exists(rename.output) and not rename.output.is_dir():
+    if rename.place.is_dir() and is_there(rename.output) and not rename.output.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is a file")
 
 
@@ -335,12 +425,16 @@ def _is_complete(staging: _Staging) -> str:
     )
 
 
+def _is_unfinished(last: _Staging, exc: CorpusError | OSError) -> CorpusError:
+    reason = exc if isinstance(exc, CorpusError) else _explain(exc)
+    return CorpusError(
+        f"{reason}; {last.asked} is written, but could not be given its name: the same command "
+        "completes it"
+    )
+
+
 def _not_ours(folder: Path) -> CorpusError:
     return CorpusError(
         f"{folder}: stands where the output would be written first, and PuzzleMark did not make "
         "it; move it away or choose another --output"
     )
-
-
-def _exists(path: Path) -> bool:
-    return path.exists() or path.is_symlink()

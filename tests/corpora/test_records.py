@@ -43,6 +43,23 @@ def test_a_record_that_says_no_language_has_a_reason_unless_one_is_given(tmp_pat
     assert [e.language for e in open_python(path).entries()] == ["java", "python"]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_that_says_no_language_has_that_of_its_path(tmp_path: Path, name: str) -> None:
+    rows: list[dict[str, Any]] = [
+        {"code": "x", "language": "JS", "path": "a.go"},
+        {"code": "y", "language": None, "path": "b/c.TS"},
+        {"code": "z", "language": "", "path": "README"},
+        {"code": "v", "language": None, "path": None},
+    ]
+    path = write(tmp_path / name, rows)
+    assert [e.language for e in open_python(path).entries()] == [
+        "JS",
+        "typescript",
+        "python",
+        "python",
+    ]
+
+
 def test_code_that_is_not_text_has_a_reason(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"code": "x"}\n{"code": ["x"]}\n{"code": "\\ud800"}\n')
     reasons = [entry.reason for entry in open_python(tmp_path / "a.jsonl").entries()]
@@ -159,6 +176,21 @@ def test_a_missing_column_is_an_error_that_lists_the_columns() -> None:
         recognise(head, "a.jsonl")
     with pytest.raises(UsageError, match="no column 'nope' for --id-column"):
         recognise(head, "a.jsonl", code="source", id="nope")
+
+
+@pytest.mark.parametrize(
+    ("head", "option"),
+    [
+        ({"instruction": "a", "output": "b"}, "--code-column output, and --fenced if"),
+        (
+            {"messages": [{"role": "user", "content": "a"}], "output": "b"},
+            r"--code-column 'messages\[\].content' --fenced",
+        ),
+    ],
+)
+def test_a_column_that_may_hold_answers_is_proposed(head: dict[str, Any], option: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        recognise(head, "a.jsonl")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])

@@ -16,7 +16,8 @@ from tests.corpora.making import as_commoner, open_python, records, write
         ("a.JSONL.GZ", ("jsonl", ".jsonl.gz")),
         ("a.ndjson", ("jsonl", ".ndjson")),
         ("a.parquet", ("parquet", ".parquet")),
-        ("a.csv", None),
+        ("a.csv", ("csv", ".csv")),
+        ("a.txt", None),
         ("jsonl", None),
     ],
 )
@@ -27,28 +28,34 @@ def test_the_format_follows_from_the_name(name: str, expected: tuple[str, str] |
 def test_a_folder_is_searched_to_its_depth_in_the_order_of_names(tmp_path: Path) -> None:
     for name in ("train/b.jsonl", "train/a.jsonl.gz", "a.jsonl", "test/z.jsonl"):
         write(tmp_path / name, records(1))
-    layout = find_layout(tmp_path)
+    layout = find_layout(tmp_path, "all")
     names = [shard.name for shard in layout.shards]
     assert names == ["a.jsonl", "test/z.jsonl", "train/a.jsonl.gz", "train/b.jsonl"]
     assert layout.kind == "folder"
 
 
-def test_other_and_hidden_files_are_counted_not_read(tmp_path: Path) -> None:
+def test_other_and_hidden_files_are_copied_not_read(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", records(1))
     for name in ("README.md", "_SUCCESS", ".cache.jsonl", "_old.jsonl"):
         (tmp_path / name).write_text("x")
     layout = find_layout(tmp_path)
     assert [shard.name for shard in layout.shards] == ["a.jsonl"]
-    assert layout.ignored == 4
+    assert [name for name, _ in layout.others] == [
+        ".cache.jsonl",
+        "README.md",
+        "_SUCCESS",
+        "_old.jsonl",
+    ]
+    assert layout.ignored == 0
 
 
 def test_a_glob_names_its_shards_below_the_folder_before_the_first_wildcard(tmp_path: Path) -> None:
     for name in ("x/train/1.jsonl", "x/train/2.jsonl", "x/test/1.jsonl", "x/train/n.txt"):
         write(tmp_path / name, records(1))
-    layout = find_layout(str(tmp_path / "x" / "t*" / "1.*"))
+    layout = find_layout(str(tmp_path / "x" / "t*" / "1.*"), "all")
     assert [shard.name for shard in layout.shards] == ["test/1.jsonl", "train/1.jsonl"]
     assert layout.root == tmp_path / "x"
-    deep = find_layout(str(tmp_path / "**" / "*.jsonl"))
+    deep = find_layout(str(tmp_path / "**" / "*.jsonl"), "all")
     assert len(deep.shards) == 3
 
 
@@ -78,9 +85,11 @@ def test_an_empty_folder_and_an_empty_glob_are_errors(tmp_path: Path) -> None:
 
 
 def test_an_unknown_extension_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("code\n")
-    with pytest.raises(UsageError, match=r"a\.csv: unknown kind.*\.jsonl\.gz.*\.parquet"):
-        find_layout(tmp_path / "a.csv")
+    (tmp_path / "a.txt").write_text("code\n")
+    with pytest.raises(
+        UsageError, match=r"a\.txt: unknown kind.*\.jsonl.*\.parquet.*also with \.gz"
+    ):
+        find_layout(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])

@@ -79,7 +79,7 @@ def test_the_key_is_in_no_file_summary_or_log(
         data,
         manifest,
         watermark=Secretive(),
-        order=order,  # type: ignore[arg-type]
+        order=order,
         secret_file=secret_file,
         tau=0,
         max_rate=1,

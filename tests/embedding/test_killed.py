@@ -1,9 +1,12 @@
 """A run of embed that is killed: never a marked dataset without its manifest."""
 
+import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -31,6 +34,110 @@ def test_a_kill_at_any_point_leaves_no_marked_dataset_without_its_manifest(
     assert seen["kills"] > 15
     assert seen["a manifest alone"] > 0
     assert seen["completed by the next run"] > 0
+
+
+def test_after_a_kill_at_any_point_the_same_command_goes_on_to_the_same_bytes(
+    tmp_path: Path,
+) -> None:
+    """See tests/killing.py: nothing that was kept is measured again."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.killing", "resume", str(tmp_path), "universal"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["kills"] > 100
+    assert seen["measured before"] > 50
+    assert seen["written before"] > 20
+
+
+@pytest.fixture
+def shards(corpus_path: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    records = [orjson.loads(line) for line in corpus_path.read_bytes().splitlines()]
+    for number in range(5):
+        with (folder / f"{number}.jsonl").open("wb") as file:
+            for record in records[number::5]:
+                code = record["code"].encode()
+                derived = {"sha256": hashlib.sha256(code).hexdigest(), "size": len(code)}
+                file.write(orjson.dumps(record | derived) + b"\n")
+    return folder
+
+
+def interrupt(stage: str, after: int) -> Callable[[str, int, int | None], None]:
+    """Ctrl-C, after so many steps of a stage."""
+    left = after
+
+    def progress(now: str, done: int, total: int | None) -> None:
+        nonlocal left
+        left -= now == stage
+        if not left:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize(
+    ("watermark", "stage"),
+    [
+        ("universal", "measuring"),
+        ("universal", "marking"),
+        ("universal", "writing"),
+        ("synonyms", "measuring"),
+        ("owner", "writing"),
+    ],
+)
+def test_an_interrupted_run_goes_on_with_another_number_of_workers(
+    shards: Path, tmp_path: Path, watermark: str, stage: str
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("known to everybody", encoding="utf-8")
+    secret.chmod(0o600)
+
+    def run(name: str, workers: int, **more: Any) -> Any:
+        output = tmp_path / name / "m"
+        given = {"secret_file": secret, "workers": workers, **more}
+        if watermark == "owner":
+            return pm.embed_owner(shards, output, **given).to_json()
+        return pm.embed(shards, output, watermark=watermark, **given).to_json()
+
+    once = run("once", 1)
+    with pytest.raises(KeyboardInterrupt):
+        run("twice", 1, progress=interrupt(stage, 1 if stage == "marking" else 2))
+    assert (tmp_path / "twice" / ".m.work").is_dir()
+    twice = run("twice", 2)
+    assert json.dumps(twice).replace("/twice/", "/once/") == json.dumps(once)
+    assert contents(tmp_path / "twice") == contents(tmp_path / "once")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_an_interrupted_run_is_not_gone_on_with_by_another(shards: Path, tmp_path: Path) -> None:
+    output = tmp_path / "m"
+    with pytest.raises(KeyboardInterrupt):
+        pm.embed(shards, output, mark="U1", progress=interrupt("measuring", 2))
+    with pytest.raises(UsageError, match=r"tau was 0\.35 then, and is 0\.1 now"):
+        pm.embed(shards, output, mark="U1", tau=0.1)
+    (shards / "3.jsonl").write_bytes((shards / "3.jsonl").read_bytes() + b"\n")
+    with pytest.raises(UsageError, match=r"3\.jsonl was another file then"):
+        pm.embed(shards, output, mark="U1")
+
+
+def test_scores_go_on_where_they_were_interrupted(shards: Path, tmp_path: Path) -> None:
+    once, twice = tmp_path / "once.parquet", tmp_path / "twice.parquet"
+    pm.score(shards, once)
+    with pytest.raises(KeyboardInterrupt):
+        pm.score(shards, twice, progress=interrupt("measuring", 3))
+    pm.score(shards, twice)
+    assert twice.read_bytes() == once.read_bytes()
+    assert not (tmp_path / ".twice.parquet.work").exists()
 
 
 def test_two_runs_to_one_output_or_one_manifest_are_one_too_many(

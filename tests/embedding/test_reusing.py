@@ -1,6 +1,7 @@
 """What `embed` can be given in the place of a path and of a survey."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -132,10 +133,10 @@ def test_an_open_corpus_is_as_good_as_its_path(corpus_path: Path, tmp_path: Path
 
 @pytest.mark.parametrize("given", [{"code_column": "code"}, {"language": "python"}])
 def test_what_an_open_corpus_says_is_not_said_again(
-    corpus_path: Path, tmp_path: Path, given: dict[str, str]
+    corpus_path: Path, tmp_path: Path, given: dict[str, Any]
 ) -> None:
     with pytest.raises(UsageError, match=f"leave out {next(iter(given))}"):
-        pm.embed(open_corpus(corpus_path), tmp_path / "o.jsonl", **given)  # type: ignore[arg-type]
+        pm.embed(open_corpus(corpus_path), tmp_path / "o.jsonl", **given)
 
 
 def test_input_output_and_manifest_come_in_one_order(corpus_path: Path, tmp_path: Path) -> None:

@@ -350,7 +350,7 @@ def test_a_watermark_is_chosen_by_name_spec_or_object() -> None:
         (None, "fixed_prefix:size=3", "it takes prefix"),
         (None, "fixed_prefix:prefix", "name=value"),
         (None, "fixed_prefix:prefix=not a name", "plain variable name"),
-        (None, "universal:prefix=key", "no settings"),
+        (None, "universal:prefix=key", "no setting 'prefix'"),
     ],
 )
 def test_a_wrong_choice_says_what_there_is(

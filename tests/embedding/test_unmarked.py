@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 import puzzlemark as pm
+from puzzlemark.embedding.columns import Column, Lines
 from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_FOR_IT,
@@ -102,12 +103,12 @@ def test_nothing_marked_names_the_main_reason_and_what_to_do(
     tmp_path: Path,
     codes: list[str | None],
     columns: dict[str, str],
-    options: dict[str, str],
+    options: dict[str, Any],
     message: str,
 ) -> None:
     source = write(tmp_path, codes, **columns)
     with pytest.raises(NothingMarked, match=f"in.jsonl: no record was marked, .*{message}"):
-        pm.embed(source, tmp_path / "m.jsonl", tau=0, max_rate=1, **options)  # type: ignore[arg-type]
+        pm.embed(source, tmp_path / "m.jsonl", tau=0, max_rate=1, **options)
     assert tree(tmp_path) == ["in.jsonl"]
 
 
@@ -151,9 +152,16 @@ def every_refusal() -> list[str]:
     return sorted(reasons | own)
 
 
+def plan_of(records: int, marked: int, kept: dict[str, int]) -> Plan:
+    digests: Column[np.void] = Column("V16")
+    digests.append(bytes(16 * records))
+    lines = Lines.of((row, b"") for row in range(marked))
+    return Plan(digests, {}, lines=lines, kept=Counter(kept))
+
+
 @pytest.mark.parametrize("reason", every_refusal())
 def test_every_reason_has_a_remedy(reason: str) -> None:
-    planned = Plan(np.zeros(3, "V16"), {}, kept=Counter({reason: 2, "null code": 1}))
+    planned = plan_of(3, 0, {reason: 2, "null code": 1})
     with pytest.raises(NothingMarked, match=r": (pass|try|--policy)"):
         refuse_no_marks(Path("in.jsonl"), planned, Settings(Universal(), max_rate=1), None)
 
@@ -175,11 +183,35 @@ def test_a_missed_minimum_rate_is_a_warning_with_its_reason(tmp_path: Path) -> N
     )
 
 
+JAVA = "int f(int key, int item) { int first = key; return first + item; }"
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [({"language": "python"}, {"mark": "U1"}), ({}, {"mark": "U1", "language": "python"})],
+)
+def test_a_language_that_was_said_is_not_doubted(
+    tmp_path: Path, columns: dict[str, str], options: dict[str, Any]
+) -> None:
+    path = write(tmp_path, [GOOD] * 6 + [JAVA] * 4, **columns)
+    done = pm.embed(path, tmp_path / "out.jsonl", tau=0.0, max_rate=1.0, **options)
+    assert not done.warnings
+
+
+def test_records_that_are_hardly_in_the_language_of_the_mark_are_warned_of(tmp_path: Path) -> None:
+    path = write(tmp_path, [GOOD] * 6 + [JAVA] * 4)
+    done = pm.embed(path, tmp_path / "out.jsonl", mark="U1", tau=0.0, max_rate=1.0)
+    (warning,) = done.warnings
+    assert warning.startswith("no record says its language, so all were read as python, that of U1")
+    assert "4 of 10 have syntax errors" in warning
+    assert "--language" in warning
+
+
 def test_a_rate_that_was_reached_is_no_reason_to_warn() -> None:
-    planned = Plan(np.zeros(10, "V16"), {}, lines={1: b""}, kept=Counter({NOT_NEEDED: 9}))
+    planned = plan_of(10, 1, {NOT_NEEDED: 9})
     assert not warn_of_missed_rate(planned, Settings(Universal(), min_rate=0.1, max_rate=0.2))
     assert warn_of_missed_rate(
-        Plan(np.zeros(10, "V16"), {}, lines={1: b""}, kept=Counter({"syntax errors": 9})),
+        plan_of(10, 1, {"syntax errors": 9}),
         Settings(Universal(), min_rate=0.2, max_rate=0.2),
     )
 
@@ -235,3 +267,10 @@ def test_a_column_that_repeats_the_code_of_all_records_is_warned_of(
     summary, after = embed(tmp_path, rows)
     assert after == before
     assert [warning.partition(":")[0] for warning in summary.warnings] == ["column 'chat'"]
+
+
+def test_a_missed_rate_of_which_no_record_is_the_reason_is_a_warning_too() -> None:
+    """A watermark that hides marks a share of the records that could carry."""
+    planned = plan_of(10, 1, {})
+    (warning,) = warn_of_missed_rate(planned, Settings(Universal(), min_rate=0.2, max_rate=0.2))
+    assert warning.endswith("universal marks a share of the eligible records only")

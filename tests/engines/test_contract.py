@@ -14,11 +14,18 @@ from puzzlemark.engines.base import Engine, make, open_engine
 from puzzlemark.errors import CorpusError, PuzzleMarkError, UsageError
 from tests.engines.made_up import Shuffled, ids_of
 
-NAMES = (*plugins.names("engines"), "made up")
+# what a cluster of ray's uses is told too late for tests/slowness.py to know whose it was
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "ray"))
+    for name in (*plugins.names("engines"), "made up")
+]
 
 
-@pytest.fixture(params=NAMES)
+# for the whole file: a cluster takes seconds to start
+@pytest.fixture(params=NAMES, scope="module")
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param == "ray":
+        pytest.importorskip("ray")
     made = Shuffled() if request.param == "made up" else make(2, request.param)
     yield made
     made.close()
@@ -118,6 +125,6 @@ def test_an_engine_that_was_made_is_closed_at_the_end() -> None:
 
 
 def test_an_unknown_engine_is_a_usage_error(corpus_path: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nowhere.*processes, serial"):
+    with pytest.raises(UsageError, match=r"nowhere.*processes, ray, serial"):
         pm.embed(corpus_path, tmp_path / "a.jsonl", engine="nowhere")
     assert not (tmp_path / "a.jsonl").exists()

@@ -19,6 +19,7 @@ from puzzlemark.corpora.kinds import (
     looks_opaque,
     shorten,
 )
+from puzzlemark.corpora.nested import At
 from puzzlemark.corpora.records import Columns, Record
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import Edit, apply_edits, in_order, invert_edits
@@ -69,11 +70,11 @@ class Sampled(Protocol):
 
 def infer(corpus: Sampled) -> Derivations:
     """The columns derived from the code, judged by the first records that have code."""
-    code = corpus.columns.code
-    usable = (record for record in corpus.records() if _is_usable(record[code]))
+    columns = corpus.columns
+    usable = (record for record in corpus.records() if _is_usable(text_with_code(record, columns)))
     sample = list(islice(usable, SAMPLE))
-    others = dict.fromkeys(name for record in sample for name in record if name != code)
-    kinds = ((name, _infer_kind(name, _pairs(sample, code, name))) for name in others)
+    others = dict.fromkeys(name for record in sample for name in record if name != columns.field)
+    kinds = ((name, _infer_kind(name, _pairs(sample, columns, name))) for name in others)
     found = {name: kind for name, kind in kinds if kind is not None}
     if corpus.columns.id in computable(found):
         found[corpus.columns.id] = KEPT
@@ -114,7 +115,14 @@ class NewValue:
     new: Value
 
 
-CellChange: TypeAlias = TextEdits | NewValue
+@dataclass(frozen=True, slots=True)
+class InnerEdits:
+    """What happens to texts inside a cell of lists and structs, each found by its path."""
+
+    texts: Mapping[At, tuple[Edit, ...]]
+
+
+CellChange: TypeAlias = TextEdits | NewValue | InnerEdits
 
 
 def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
@@ -154,12 +162,65 @@ def change_cell(cell: Any, change: CellChange) -> Any:
     """The cell after its change, in its own type."""
     if isinstance(change, NewValue):
         return change.new
+    if isinstance(change, InnerEdits):
+        for at, edits in change.texts.items():
+            cell = _change_inside(cell, at, edits)
+        return cell
     text = text_of(cell)
     assert text is not None
     revised = edit_text(text, change.items)
     if isinstance(revised, list):
         return [_like(old, new) for old, new in zip(cell, revised, strict=True)]
     return _like(cell, revised)
+
+
+def _change_inside(cell: Any, at: At, edits: tuple[Edit, ...]) -> Any:
+    """A copy of the cell in which the text at a path is another."""
+    if not at:
+        return change_cell(cell, TextEdits({0: edits}))
+    key, rest = at[0], at[1:]
+    if isinstance(cell, Mapping):
+        return {**cell, key: _change_inside(cell[key], rest, edits)}
+    return [
+        _change_inside(inner, rest, edits) if nth == key else inner
+        for nth, inner in enumerate(cell)
+    ]
+
+
+def value_at(cell: Any, at: At) -> Any:
+    """What stands at a path: `value_at({"a": [1, 2]}, ("a", 1)) -> 2`."""
+    for key in at:
+        cell = cell[key]
+    return cell
+
+
+def derive_all(kind: str, cell: Any, changes: Sequence[Change]) -> CellChange | None:
+    """The same where several texts of a record changed, of which the cell may repeat some."""
+    if len(changes) == 1:
+        return derive(kind, cell, changes[0])
+    follow = _merge if kind in PLACERS else _follow_first
+    outcome = follow(kind, cell, changes)
+    after = cell if outcome is None else change_cell(cell, outcome)
+    undone = follow(kind, after, [change.inverse() for change in changes])
+    if (after if undone is None else change_cell(after, undone)) == cell:
+        return outcome
+    raise CorpusError("its text could not be restored by revert; drop the column")
+
+
+def _follow_first(kind: str, cell: Any, changes: Sequence[Change]) -> CellChange | None:
+    """A value is computed from one of the texts: the first that it follows from."""
+    outcomes = (_exchange(kind, cell, change) for change in changes)
+    return next((outcome for outcome in outcomes if outcome is not None), None)
+
+
+def _merge(kind: str, cell: Any, changes: Sequence[Change]) -> TextEdits | None:
+    items: dict[int, tuple[Edit, ...]] = {}
+    for change in changes:
+        outcome = _exchange(kind, cell, change)
+        if isinstance(outcome, TextEdits):
+            for item, edits in outcome.items.items():
+                items[item] = (*items.get(item, ()), *edits)
+    return TextEdits(items) if items else None
 
 
 def _like(old: Any, new: bytes) -> str | bytes:
@@ -297,9 +358,17 @@ def value_of(kind: str, code: bytes, cell: Any) -> Value | None:
     return int(value) if value == int(value) else None
 
 
-def _pairs(sample: Sequence[Record], code: str, name: str) -> list[tuple[bytes, Any]]:
+def text_with_code(record: Record, columns: Columns) -> Any:
+    """The code; where it stands deeper or between fences, the first text with code in it."""
+    if columns.inner is None:
+        return record[columns.code]
+    first = columns.inner.pieces(record)[0]
+    return None if first.code is None else value_at(record, first.at)
+
+
+def _pairs(sample: Sequence[Record], columns: Columns, name: str) -> list[tuple[bytes, Any]]:
     """Code and cell of each record of the sample where the cell is not null."""
-    found = ((_encode(record[code]), record.get(name)) for record in sample)
+    found = ((_encode(text_with_code(record, columns)), record.get(name)) for record in sample)
     return [(text, cell) for text, cell in found if text is not None and cell is not None]
 
 

@@ -3,8 +3,11 @@
 An edit leaves every other byte of its line as it was spelled.
 """
 
+import bz2
 import gzip
+import io
 import json
+import lzma
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,18 +15,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import IO, Protocol, TypeAlias
+from typing import IO, Any, Protocol, TypeAlias
 
 from isal import igzip_threaded, isal_zlib
 
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit, in_order
+from puzzlemark.stores import Location
 
 BLOCK_BYTES = 1 << 20
 LONGEST_LINE = 64 << 20  # a longer line is no record, and would be held in memory several times
 # the stubs of isal declare its exception class as an exception
-_DAMAGE: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, isal_zlib.error)  # type: ignore[assignment]
+_DAMAGE: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, lzma.LZMAError, isal_zlib.error)  # type: ignore[assignment]
 GZIP_LEVEL = 2  # level 3 takes four times as long and saves five percent
+XZ_PRESET = 1
+PACKINGS = {".gz": "gzip", ".zst": "Zstandard", ".xz": "xz", ".bz2": "bzip2"}
 
 Span: TypeAlias = tuple[int, int]
 
@@ -51,31 +57,60 @@ class Sink(Protocol):
         ...
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
+def read_blocks(path: Location) -> Iterator[bytes]:
     """The file in pieces of about a megabyte, each of whole lines."""
+    with reading(path) as stream:
+        yield from _whole_lines(stream, path)
+
+
+def read_pieces(path: Location) -> Iterator[bytes]:
+    """The file in pieces of about a megabyte, wherever lines end."""
+    with reading(path) as stream:
+        while piece := stream.read(BLOCK_BYTES):
+            yield piece
+
+
+@contextmanager
+def reading(path: Location) -> Iterator[IO[bytes]]:
+    """The content of a file, unpacked where its name says that it is packed."""
+    packing = packing_of(path.name)
     try:
-        with _open(path) as stream:
-            yield from _whole_lines(stream, path)
+        with _open(path, packing) as stream:
+            yield stream
     except _DAMAGE as exc:
-        raise CorpusError(f"{path}: damaged or truncated gzip ({exc}); fetch it again") from exc
+        raise _damaged(path, packing, exc) from exc
     except OSError as exc:
+        if packing is not None and exc.errno is None:  # what bzip2 and zstd raise
+            raise _damaged(path, packing, exc) from exc
         raise CorpusError(f"{path}: {exc.strerror or exc}; check the file") from exc
+
+
+def _damaged(path: Location, packing: str | None, exc: Exception) -> CorpusError:
+    name = PACKINGS.get(packing or "", "file")
+    return CorpusError(f"{path}: damaged or truncated {name} ({exc}); fetch it again")
 
 
 @contextmanager
 def write_blocks(path: Path) -> Iterator[Sink]:
     """Write the file; its bytes depend on what is written only, not on the time or its name."""
+    packing = packing_of(path.name)
     with path.open("wb") as stream:
-        if not _is_gzip(path):
+        if packing is None:
             yield stream
             return
         with ThreadPoolExecutor(1) as thread:
-            packer = _Gzip(stream, thread)
+            packer = _Packed(stream, thread, _compressor(packing))
             yield packer
             packer.finish()
 
 
-def _whole_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+def packing_of(name: str) -> str | None:
+    """How a file is packed, by how its name ends: `"a.jsonl.zst" -> ".zst"`."""
+    ending = "." + name.lower().rpartition(".")[2]
+    return ending if ending in PACKINGS else None
+
+
+def _whole_lines(stream: IO[bytes], path: Location) -> Iterator[bytes]:
     pending: list[bytes] = []
     line, length = 1, 0  # of the line that is pending
     while chunk := stream.read(BLOCK_BYTES):
@@ -98,24 +133,87 @@ def _whole_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield rest
 
 
-def _open(path: Path) -> IO[bytes]:
-    if _is_gzip(path):
+def _open(path: Location, packing: str | None) -> IO[bytes]:
+    opened: IO[bytes]
+    source = path if isinstance(path, Path) else path.open()
+    if packing == ".gz":
         # unpacked in a thread of its own, a few blocks ahead
-        opened: IO[bytes] = igzip_threaded.open(path, "rb", threads=1)  # type: ignore[no-untyped-call]
-        return opened
-    return path.open("rb")
+        opened = igzip_threaded.open(source, "rb", threads=1)  # type: ignore[no-untyped-call]
+    elif packing == ".xz":
+        opened = lzma.LZMAFile(source)  # noqa: SIM115 - whoever calls closes it
+    elif packing == ".bz2":
+        opened = bz2.BZ2File(source)
+    elif packing == ".zst":
+        import pyarrow as pa
+
+        packed = pa.OSFile(str(path)) if isinstance(source, Path) else pa.PythonFile(source, "r")
+        opened = pa.CompressedInputStream(packed, "zstd")
+    else:
+        opened = source.open("rb") if isinstance(source, Path) else source
+    return opened
 
 
-def _is_gzip(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
+class _Compressor(Protocol):
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
 
 
-class _Gzip:
-    """A gzip member without a time and a file name in its header, packed beside the caller."""
+def _compressor(packing: str) -> _Compressor:
+    """Fast settings: the level of a file is not told by its bytes, and cannot be kept."""
+    made: _Compressor
+    if packing == ".gz":
+        made = isal_zlib.compressobj(GZIP_LEVEL, isal_zlib.DEFLATED, 31)
+    elif packing == ".xz":
+        made = lzma.LZMACompressor(preset=XZ_PRESET)
+    elif packing == ".bz2":
+        made = bz2.BZ2Compressor()
+    else:
+        made = _Zstd()
+    return made
 
-    def __init__(self, stream: IO[bytes], thread: ThreadPoolExecutor) -> None:
-        self._stream, self._thread = stream, thread
-        self._packer = isal_zlib.compressobj(GZIP_LEVEL, isal_zlib.DEFLATED, 31)
+
+class _Zstd(io.RawIOBase):
+    """Zstandard by Arrow, which writes to a file: this is the file, and empties it each time."""
+
+    def __init__(self) -> None:
+        import pyarrow as pa
+
+        self._packed = bytearray()
+        self._packer = pa.CompressedOutputStream(pa.PythonFile(self, "w"), "zstd")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._packed += data
+        return len(data)
+
+    def close(self) -> None:
+        """Nothing: what was packed is still to be fetched."""
+
+    def compress(self, data: bytes, /) -> bytes:
+        """What is packed so far, and was not returned yet."""
+        self._packer.write(data)
+        return self._fetch()
+
+    def flush(self) -> bytes:  # type: ignore[override]
+        """The end."""
+        if not self._packer.closed:
+            self._packer.close()
+        return self._fetch()
+
+    def _fetch(self) -> bytes:
+        packed = bytes(self._packed)
+        self._packed.clear()
+        return packed
+
+
+class _Packed:
+    """A file that is packed beside the caller; gzip without a time and a name in its header."""
+
+    def __init__(self, stream: IO[bytes], thread: ThreadPoolExecutor, packer: _Compressor) -> None:
+        self._stream, self._thread, self._packer = stream, thread, packer
         self._packing: Future[bytes] | None = None  # one block at a time, in order
         self._pending = bytearray()
 
@@ -158,6 +256,26 @@ def find_members(line: bytes, at: int = 0) -> dict[str, Span]:
         if line[at] == ord(","):
             at = _skip_space(line, at + 1)
     return spans
+
+
+def find_inside(line: bytes, at: int, path: Sequence[str | int]) -> Span:
+    """Where the value at a path stands: `find_inside(b'{"a": [7]}', 0, ("a", 0)) -> (7, 8)`."""
+    span = (at, at)
+    for key in path:
+        start = span[0]
+        if isinstance(key, str):
+            span = find_members(line, start)[key]
+        else:
+            span = _find_item(line, start, key)
+    return span
+
+
+def _find_item(line: bytes, at: int, nth: int) -> Span:
+    """Where an item of the array that begins at `at` stands."""
+    start = _skip_space(line, at + 1)
+    for _ in range(nth):
+        start = _skip_space(line, _skip_space(line, _value_end(line, start)) + 1)  # past the comma
+    return start, _value_end(line, start)
 
 
 def find_strings(line: bytes, array: Span) -> list[Span]:

@@ -1,10 +1,14 @@
 """What becomes of each changed record, and what could not be brought up to date."""
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from puzzlemark.corpora.derived import (
     KEPT,
@@ -14,14 +18,20 @@ from puzzlemark.corpora.derived import (
     CellChange,
     Change,
     Derivations,
+    InnerEdits,
+    NewValue,
     TextEdits,
+    change_cell,
     computable,
-    derive,
+    derive_all,
+    fits,
+    value_at,
 )
 from puzzlemark.corpora.kinds import PLACERS, fitting_hashes, is_certain
-from puzzlemark.corpora.records import Columns, Record
+from puzzlemark.corpora.nested import At, Piece, named_around
+from puzzlemark.corpora.records import Columns, Record, Rows, owners_of
 from puzzlemark.errors import CorpusError, EditMismatch
-from puzzlemark.snippet import Edit
+from puzzlemark.snippet import Edit, apply_edits, invert_edits
 
 CANNOT_RECOMPUTE = "its name says that it is derived from the code, but it cannot be recomputed"
 IS_THE_ID = "is computed from the code, but kept as the id; pass another --id-column"
@@ -33,11 +43,16 @@ IS_OPAQUE = (
 IS_OLD_DIGEST = "is still a digest of the old code; compute it again or drop it"
 HAS_OLD_CODE = "still contains the old code"
 HAS_OLD_LINE = "still contains a line of the old code"
+NAMES_OLD = "speaks of a variable by its old name"
 
 SHORTEST_LINE = 12  # a shorter line (`x = 1`) says nothing
 
 
 Changes: TypeAlias = Mapping[int, tuple[Edit, ...]]  # row of the whole dataset -> its edits
+
+
+class Unrestorable(EditMismatch):
+    """Edits that `revert` could not take out again: the text would then hold other snippets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +86,19 @@ class Tally:
     added: int = 0  # records after them
     recomputed: Counter[str] = field(default_factory=Counter)  # column -> cells that changed
     stale: Counter[tuple[str, str]] = field(default_factory=Counter)  # column and reason
+    grown: int = 0  # bytes of text more than before
 
     @classmethod
     def of(cls, records: int, revisions: Iterable[Revision], code: str) -> "Tally":
         """So many records, some of them revised; `code` names the column of the edits."""
         recomputed: Counter[str] = Counter()
         stale: Counter[tuple[str, str]] = Counter()
+        grown = 0
         for revision in revisions:
+            grown += sum(map(_growth, revision.cells.values()))
             recomputed.update(revision.cells.keys() - {code})
             stale.update(revision.stale.items())
-        return cls(records, 0, recomputed, stale)
+        return cls(records, 0, recomputed, stale, grown)
 
     @property
     def written(self) -> int:
@@ -93,7 +111,18 @@ class Tally:
             self.added + other.added,
             self.recomputed + other.recomputed,
             self.stale + other.stale,
+            self.grown + other.grown,
         )
+
+
+def _growth(change: CellChange) -> int:
+    """How many bytes of text a cell has more than before."""
+    if isinstance(change, NewValue):
+        old, new = change.old, change.new
+        both = isinstance(old, str | bytes) and isinstance(new, str | bytes)
+        return len(new) - len(old) if both else 0  # type: ignore[arg-type]
+    texts = change.items if isinstance(change, TextEdits) else change.texts
+    return sum(len(edit.new) - len(edit.old) for edits in texts.values() for edit in edits)
 
 
 class _Part(Mapping[int, tuple[Edit, ...]]):
@@ -116,36 +145,94 @@ class _Part(Mapping[int, tuple[Edit, ...]]):
         return dict, ({row: self._whole[row] for row in self._rows},)
 
 
+class _Grouped(Mapping[int, Mapping[int, tuple[Edit, ...]]]):
+    """Changes of snippets by record, and by their number in it."""
+
+    def __init__(self, changes: Changes, rows: Sequence[int], firsts: Rows) -> None:
+        self._changes, self._firsts = changes, firsts
+        self._rows: dict[int, list[int]] = {}
+        owners = owners_of(firsts, np.asarray(rows, dtype=np.int64)).tolist()
+        for row, owner in zip(rows, owners, strict=True):
+            self._rows.setdefault(owner, []).append(row)
+
+    def __getitem__(self, record: int) -> Mapping[int, tuple[Edit, ...]]:
+        first = int(self._firsts[record])
+        return {row - first: self._changes[row] for row in self._rows[record]}
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Reviser:
-    """The edits of a dataset, or of one shard of it, by row of the whole dataset."""
+    """The edits of a dataset, or of one shard of it, by record of the whole dataset."""
 
     columns: Columns
-    changes: Changes
+    changes: Mapping[int, Any]  # a record's edits; of several snippets, those of each number
     derivations: Derivations
-    rows: list[int]  # of the changes, sorted
+    rows: Sequence[int]  # of the records to change, sorted
 
     @classmethod
-    def of(cls, columns: Columns, changes: Changes, derivations: Derivations) -> "Reviser":
-        """A reviser for these changes; a change without edits is none."""
-        rows = sorted(row for row, edits in changes.items() if edits)
-        return cls(columns, changes, derivations, rows)
+    def of(
+        cls,
+        columns: Columns,
+        changes: Changes,
+        derivations: Derivations,
+        firsts: Rows | None = None,
+    ) -> "Reviser":
+        """A reviser for these changes; a change without edits is none.
+
+        `firsts` says where each record's first snippet stands, where records hold several.
+        """
+        # eight bytes each, where Python's own numbers have forty
+        rows = array("q", (row for row, edits in changes.items() if edits))
+        if any(later < row for row, later in pairwise(rows)):
+            rows = array("q", sorted(rows))
+        if columns.inner is None:
+            return cls(columns, changes, derivations, rows)
+        assert firsts is not None
+        if rows and not 0 <= rows[0] <= rows[-1] < firsts[-1]:
+            raise EditMismatch(
+                f"no snippet {rows[-1]:,} among {firsts[-1]:,}; not the dataset of the edits"
+            )
+        grouped = _Grouped(changes, rows, firsts)
+        return cls(columns, grouped, derivations, list(grouped))
 
     @property
     def changing(self) -> frozenset[str]:
         """The columns that may change, in whichever rows."""
-        return frozenset({self.columns.code, *computable(self.derivations)})
+        return frozenset({self.columns.field, *computable(self.derivations)})
 
     def rows_in(self, start: int, end: int) -> list[int]:
         """The rows to change from `start` up to, not including, `end`."""
-        return self.rows[bisect_left(self.rows, start) : bisect_left(self.rows, end)]
+        return list(self.rows[bisect_left(self.rows, start) : bisect_left(self.rows, end)])
 
     def part(self, rows: Sequence[int]) -> "Reviser":
         """The same for some of its rows; it can be sent to another process, and is small there."""
-        return replace(self, changes=_Part(self.changes, rows), rows=list(rows))
+        chosen = array("q", rows)
+        return replace(self, changes=_Part(self.changes, chosen), rows=chosen)
+
+    def preview(self, row: int, number: int | None, record: Record, where: str) -> Revision:
+        """What would change if this snippet of the record alone did; Unrestorable if for good."""
+        if number is None:
+            return self.revise(row, record, where)
+        alone = replace(self, changes={row: {number: self.changes[row][number]}})
+        revision = alone.revise(row, record, where)
+        alone.require_restorable(row, record, where)
+        return revision
 
     def revise(self, row: int, record: Record, where: str) -> Revision:
         """What to change in this record."""
+        if self.columns.inner is not None:
+            try:
+                return self._revise_inside(row, record, where)
+            except UnicodeError as exc:
+                raise EditMismatch(f"{where}: the code to change is not valid Unicode") from exc
+            except EditMismatch as exc:
+                raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
         code = record[self.columns.code]
         if not isinstance(code, str | bytes):
             raise EditMismatch(f"{where}: no code to change; this is not the dataset of the edits")
@@ -156,29 +243,129 @@ class Reviser:
             raise EditMismatch(f"{where}: the code to change is not valid Unicode") from exc
         except EditMismatch as exc:
             raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
-        return self._derive(record, change, where)
+        return self._derive(record, TextEdits({0: change.edits}), [change], where)
 
-    def _derive(self, record: Record, change: Change, where: str) -> Revision:
-        cells: dict[str, CellChange] = {self.columns.code: TextEdits({0: change.edits})}
-        settled = {self.columns.code}
+    def _revise_inside(self, row: int, record: Record, where: str) -> Revision:
+        """The edits of each snippet as edits of the text that it stands in."""
+        inner = self.columns.inner
+        assert inner is not None
+        parts: Mapping[int, tuple[Edit, ...]] = self.changes[row]
+        pieces = inner.pieces(record)
+        changes = _changes_of_texts(record, pieces, parts)
+        edited = self._edit_of_column(changes)
+        done = self._derive(record, edited, list(changes.values()), where)
+        around = self._look_around(record, changes, [pieces[number].code for number in parts])
+        names = {edit.old.decode() for edits in parts.values() for edit in edits}
+        if inner.fenced and named_around(_texts(record[inner.column]), names):
+            around[inner.column] = NAMES_OLD
+        return Revision(done.cells, {**done.stale, **around})
+
+    def _edit_of_column(self, changes: Mapping[At, Change]) -> CellChange:
+        edited = {at[1:]: change.edits for at, change in changes.items()}
+        return TextEdits({0: edited[()]}) if () in edited else InnerEdits(edited)
+
+    def require_restorable(self, row: int, record: Record, where: str) -> None:
+        """Raise unless the same snippets are found again, as edited, and can be undone exactly."""
+        inner = self.columns.inner
+        assert inner is not None
+        parts: Mapping[int, tuple[Edit, ...]] = self.changes[row]
+        before = inner.pieces(record)
+        changes = _changes_of_texts(record, before, parts)
+        cell = change_cell(record[inner.column], self._edit_of_column(changes))
+        edited = {**record, inner.column: cell}
+        after = inner.pieces(edited)
+        expected = [
+            apply_edits(_utf8(piece.code), parts[nth]) if nth in parts else piece.code
+            for nth, piece in enumerate(before)
+        ]
+        if expected == [
+            _utf8(each.code) if nth in parts else each.code for nth, each in enumerate(after)
+        ]:
+            undo = {nth: invert_edits(edits) for nth, edits in parts.items()}
+            undone = _changes_of_texts(edited, after, undo)
+            if all(undone[at].new == change.old for at, change in changes.items()):
+                return
+        raise Unrestorable(f"{where}: the text around the code would not come back as it was")
+
+    def _look_around(
+        self, record: Record, changes: Mapping[At, Change], codes: Sequence[Any]
+    ) -> dict[str, str]:
+        """What still shows the old code beside it: other texts of its column, digests of it."""
+        column = self.columns.field
+        others = record[column]
+        for at in changes if self.columns.inner and self.columns.inner.steps else ():
+            others = change_cell(others, InnerEdits({at[1:]: (_emptying(record, at),)}))
+        found: dict[str, str] = {}
+        if self.columns.inner and self.columns.inner.steps:
+            for change in changes.values():
+                found |= find_leftovers({column: others}, change)
+        digests = {
+            name: IS_OLD_DIGEST
+            for name, cell in record.items()
+            if name not in self.derivations
+            and any(isinstance(code, str) and is_digest(code, cell) for code in codes)
+        }
+        return found | digests
+
+    def _derive(
+        self, record: Record, edited: CellChange, changes: Sequence[Change], where: str
+    ) -> Revision:
+        field = self.columns.field
+        cells: dict[str, CellChange] = {field: edited}
+        settled = {field}
         stale: dict[str, str] = {}
         for column, kind in self.derivations.items():
             cell = record.get(column)
-            if cell is None or column == self.columns.code:
+            if cell is None or column == field:
                 continue
             try:
-                outcome = derive(kind, cell, change) if kind not in NOT_COMPUTED else None
+                outcome = derive_all(kind, cell, changes) if kind not in NOT_COMPUTED else None
             except CorpusError as exc:
                 raise CorpusError(f"{where}: column {column!r}: {exc}") from exc
             if outcome is None:
-                if reason := _complaint(kind):
+                if (reason := _complaint(kind)) and not self._follows_another(kind, cell, record):
                     stale[column] = reason
                 continue
             settled.add(column)
             if _has_effect(outcome):
                 cells[column] = outcome
         rest = {name: cell for name, cell in record.items() if name not in settled | stale.keys()}
-        return Revision(cells, stale | find_leftovers(rest, change))
+        for change in changes:
+            stale |= find_leftovers(rest, change)
+        return Revision(cells, stale)
+
+    def _follows_another(self, kind: str, cell: Any, record: Record) -> bool:
+        """Whether a cell is computed from a text with code that stays as it is."""
+        if self.columns.inner is None or kind in NOT_COMPUTED:
+            return False
+        texts = (text.value for text in self.columns.inner.cells(record))
+        return any(
+            isinstance(t, str) and fits(kind, cell, t.encode(errors="replace")) for t in texts
+        )
+
+
+def _utf8(cell: Any) -> bytes:
+    if not isinstance(cell, str | bytes):
+        raise EditMismatch("no code to change")
+    return cell.encode() if isinstance(cell, str) else cell.decode().encode()
+
+
+def _emptying(record: Record, at: At) -> Edit:
+    return Edit(0, _utf8(value_at(record, at)), b"")
+
+
+def _changes_of_texts(
+    record: Record, pieces: Sequence[Piece], parts: Mapping[int, tuple[Edit, ...]]
+) -> dict[At, Change]:
+    """What the edits of some snippets do to the texts that they stand in."""
+    texts: dict[At, list[Edit]] = {}
+    for number, edits in sorted(parts.items()):
+        if number >= len(pieces) or pieces[number].code is None:
+            raise EditMismatch(f"no snippet number {number}")
+        piece = pieces[number]
+        cell = _utf8(value_at(record, piece.at))
+        texts.setdefault(piece.at, []).extend(piece.in_cell(cell, edits))
+    return {at: Change.of(_utf8(value_at(record, at)), edits) for at, edits in texts.items()}
 
 
 def _complaint(kind: str) -> str | None:
@@ -189,7 +376,9 @@ def _complaint(kind: str) -> str | None:
 
 
 def _has_effect(outcome: CellChange) -> bool:
-    return bool(outcome.items) if isinstance(outcome, TextEdits) else outcome.old != outcome.new
+    if isinstance(outcome, TextEdits):
+        return bool(outcome.items)
+    return isinstance(outcome, InnerEdits) or outcome.old != outcome.new
 
 
 def find_leftovers(cells: Mapping[str, Any], change: Change) -> dict[str, str]:

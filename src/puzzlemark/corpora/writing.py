@@ -5,10 +5,15 @@ records added at its end) or from records alone (`write_records`).
 """
 
 import hashlib
+import json
 import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
@@ -16,13 +21,19 @@ from typing import Protocol
 import numpy as np
 
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, load_format
+from puzzlemark.corpora.hub import Growth, is_about_sizes, mend
+from puzzlemark.corpora.lines import packing_of
 from puzzlemark.corpora.records import Columns, Rows
 from puzzlemark.corpora.revising import Reviser, Stale, Tally, refuse_rows_beyond
 from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, known_format
 from puzzlemark.engines.base import Engine
+from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import keep_apart, refuse_folder
-from puzzlemark.staging import staged
+from puzzlemark.files import is_there, keep_apart, refuse_folder
+from puzzlemark.holding import attempts_for
+from puzzlemark.resuming import Work
+from puzzlemark.staging import staged_file
+from puzzlemark.stores import Location, Url, fetched, locate_output, size_of
 
 Advance = Callable[[int], None]  # told how many more records are written
 
@@ -48,13 +59,14 @@ class Rewritten:
     ignored: int  # other files in the input folder, not copied
     input_digest: str | None = None
     output_digest: str | None = None
+    left: tuple[str, ...] = ()  # files of other splits, copied as they are
 
 
 class Source(Protocol):
     """What writing needs of the dataset that it is like."""
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Location:
         """As the user named it."""
         ...
 
@@ -80,32 +92,91 @@ class WrittenShard:
 def write_shard(
     job: Job, additions: Additions = (), advance: Advance | None = None
 ) -> WrittenShard:
-    """Write one shard to its target. Reads and writes nothing else, so it may run anywhere."""
-    tally = Tally()
-    for some in load_format(job.shard.format).write(job, additions):
-        tally += some
-        if advance is not None:
-            advance(some.written)
-    digests = (_sha256(path) for path in (job.shard.path, job.target))
-    return WrittenShard(RewrittenShard(job.shard.name, tally.written, *digests), tally)
+    """Write one shard to its target. Reads and writes nothing else, so it may run anywhere.
+
+    A shard of a store is fetched once, and sent when it is whole: one of each is on the disk.
+    """
+    with _brought_here(job) as here:
+        tally = Tally()
+        for some in load_format(here.shard.format).write(here, additions):
+            tally += some
+            if advance is not None:
+                advance(some.written)
+        digests = (_sha256(path) for path in (here.source, here.place))
+        return WrittenShard(RewrittenShard(job.shard.name, tally.written, *digests), tally)
+
+
+@contextmanager
+def _brought_here(job: Job) -> Iterator[Job]:
+    """The same job with files of this machine; what it wrote is sent in the end."""
+    asked, target = job.shard.path, job.target
+    with fetched(asked) as source, tempfile.TemporaryDirectory(prefix="puzzlemark-") as folder:
+        place = Path(folder, target.name) if isinstance(target, Url) else target
+        try:
+            yield replace(job, shard=replace(job.shard, path=source), target=place)
+        except CorpusError as exc:  # says where it was: which is nowhere now
+            if str(source) in str(exc) and source != asked:
+                raise CorpusError(str(exc).replace(str(source), str(asked))) from exc
+            raise
+        if isinstance(target, Url):
+            target.put_whole(place, attempts_for(target))
+
+
+ATTEMPT = ".attempt-"
+
+
+def write_elsewhere(job: Job) -> WrittenShard:
+    """The same by a worker of an engine, which may be given up and be done again by another one.
+
+    Both may then write at the same time. Each writes at a place of its own, and puts the whole file
+    where it belongs.
+    """
+    if isinstance(job.target, Url):  # whole or not at all, whoever comes first
+        return write_shard(job)
+    place = Path(tempfile.mkdtemp(prefix=ATTEMPT, dir=job.target.parent))
+    written = write_shard(replace(job, target=place / job.target.name))
+    (place / job.target.name).replace(job.target)
+    place.rmdir()
+    return written
 
 
 def write_like(
     source: Source,
-    place: Path,
+    place: Location,
     *,
     reviser: Reviser | None = None,
     rows: Rows | None = None,
     additions: Additions | None = None,
     engine: Engine | None = None,
     advance: Advance | None = None,
+    work: Work | None = None,
 ) -> Rewritten:
     """Write a dataset laid out like another one; see `Corpus.write`."""
-    jobs = _plan(source, place, reviser, rows, engine, adds=additions is not None)
+    if not all(map(_is_shared, (source.path, place))):
+        engine = None  # its workers would find nothing there
+    # the shards of an interrupted run wait with its other parts; in a store they are at their place
+    waits = work is not None and source.layout.kind != "file" and additions is None
+    built = place
+    if work is not None and waits and isinstance(place, Path):
+        built = work.folder / "shards"
+    jobs = _plan(source, built, reviser, rows, engine, adds=additions is not None)
     for job in jobs:
-        job.target.parent.mkdir(parents=True, exist_ok=True)
-    done = list(_run(jobs, additions, engine, advance))
-    _align_times(place)
+        if isinstance(job.target, Path):
+            job.target.parent.mkdir(parents=True, exist_ok=True)
+    if work is not None and waits:
+        done = list(_run_missing(jobs, engine, advance, work, built))
+    else:
+        done = list(_run(jobs, additions, engine, advance))
+    if isinstance(built, Path):
+        for left in built.rglob(f"{ATTEMPT}*"):  # of workers that died
+            shutil.rmtree(left, ignore_errors=True)
+    is_whole = rows is None and additions is None
+    if is_whole:
+        _copy_others(source.layout, built, jobs, done)
+    if isinstance(place, Path) and isinstance(built, Path):
+        if built != place:
+            built.rename(place)
+        _align_times(place)
     tally = sum((each.tally for each in done), Tally())
     _refuse_missing(source, tally.records, reviser, rows)
     stale = (Stale(column, reason, n) for (column, reason), n in sorted(tally.stale.items()))
@@ -114,13 +185,39 @@ def write_like(
         tuple(each.file for each in done),
         dict(sorted(tally.recomputed.items())),
         tuple(stale),
-        source.layout.ignored,
+        source.layout.ignored + (0 if is_whole else len(source.layout.others)),
+        left=source.layout.left if is_whole else (),
     )
+
+
+def _copy_others(
+    layout: Layout, place: Location, jobs: Sequence[Job], done: Sequence[WrittenShard]
+) -> None:
+    """The files beside the shards, byte for byte but for the sizes that they say."""
+    if not layout.others:
+        return
+    growths = [
+        Growth(job.shard.name, each.tally.grown, size_of(job.shard.path), size_of(job.target))
+        for job, each in zip(jobs, done, strict=True)
+    ]
+    left = [(name, path) for name, path in layout.others if name in layout.left]
+    unchanged = [Growth(name, 0, *[size_of(path)] * 2) for name, path in left]
+    for name, path in layout.others:
+        target = place / name
+        if isinstance(target, Path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with fetched(path) as source:
+            if is_about_sizes(name):
+                target.write_bytes(mend(name, source.read_bytes(), [*growths, *unchanged]))
+            elif isinstance(target, Path):
+                shutil.copyfile(source, target)
+            else:
+                target.put_whole(source, attempts_for(target))
 
 
 def write_records(
     records: Additions,
-    output: Path | str,
+    output: Location | str,
     *,
     fields: Fields | None = None,
     overwrite: bool = False,
@@ -131,9 +228,9 @@ def write_records(
     `fields` are the columns, for formats that declare them; otherwise the first records tell.
     Returns how many were written.
     """
-    output = Path(output)
+    output = locate_output(output)
     refuse_new_file(output)
-    with staged(output, overwrite=overwrite) as place:
+    with staged_file(output, overwrite=overwrite) as place:
         written = load_format(known_format(output.name)).create(place, records, fields)
         count = sum(tally.written for tally in written)
         if not count:
@@ -141,7 +238,7 @@ def write_records(
     return count
 
 
-def refuse_new_file(output: Path) -> None:
+def refuse_new_file(output: Location) -> None:
     """Raise, before any work is done, unless a dataset can be made with this name."""
     known_format(output.name)
     refuse_folder(output)
@@ -149,7 +246,7 @@ def refuse_new_file(output: Path) -> None:
 
 def _plan(
     source: Source,
-    place: Path,
+    place: Location,
     reviser: Reviser | None,
     rows: Rows | None,
     engine: Engine | None,
@@ -180,7 +277,7 @@ def _bounds(shards: Sequence[Shard], engine: Engine | None) -> Iterator[tuple[Sh
 
 
 def _count(shard: Shard) -> int:
-    return load_format(shard.format).count(shard)
+    return load_format(shard.format).count(shard) if shard.ends is None else shard.ends[-1]
 
 
 def _part(reviser: Reviser, start: int, end: int, rows: Rows | None) -> Reviser:
@@ -200,13 +297,76 @@ def _run(
     sent: Sequence[Job] = ()
     if engine is not None and len(jobs) > 1:
         sent = jobs if additions is None else jobs[:-1]
-        for done in engine.map(write_shard, sent):
+        for done in engine.map(write_elsewhere, sent):
             if advance is not None:
                 advance(done.tally.written)
             yield done
     for job in jobs[len(sent) :]:
         is_last = job is jobs[-1]
         yield write_shard(job, (additions or ()) if is_last else (), advance)
+
+
+def _run_missing(
+    jobs: Sequence[Job],
+    engine: Engine | None,
+    advance: Advance | None,
+    work: Work,
+    built: Location,
+) -> Iterator[WrittenShard]:
+    """The same for jobs of which an interrupted run has done some; those are not done again."""
+    there = _names_in(built)
+    found = {
+        job.shard.name: _find_written(work, job) if job.shard.name in there else None
+        for job in jobs
+    }
+    missing = [job for job in jobs if found[job.shard.name] is None]
+    results = iter((engine or Serial()).map(write_elsewhere, missing))
+    for job in jobs:
+        written = found[job.shard.name]
+        if written is None:
+            written = next(results)
+            tally = written.tally
+            facts = {
+                "file": asdict(written.file),
+                "records": tally.records,
+                "grown": tally.grown,
+                "recomputed": tally.recomputed,
+                "stale": [[*named, n] for named, n in tally.stale.items()],
+            }
+            work.keep(_note(job), json.dumps(facts).encode())
+        if advance is not None:
+            advance(written.tally.written)
+        yield written
+
+
+def _find_written(work: Work, job: Job) -> WrittenShard | None:
+    content = work.find(_note(job))
+    if content is None:
+        return None
+    facts = json.loads(content)
+    stale = Counter({(column, reason): n for column, reason, n in facts["stale"]})
+    tally = Tally(
+        records=facts["records"],
+        recomputed=Counter(facts["recomputed"]),
+        stale=stale,
+        grown=facts["grown"],
+    )
+    return WrittenShard(RewrittenShard(**facts["file"]), tally)
+
+
+def _names_in(built: Location) -> Set[str]:
+    """What was written there, by its names below."""
+    if isinstance(built, Url):
+        return set(built.find()) if built.is_dir() else set()
+    return {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()}
+
+
+def _is_shared(location: Location) -> bool:
+    return not isinstance(location, Url) or location.is_shared
+
+
+def _note(job: Job) -> str:
+    return f"written/{job.shard.name}.json"
 
 
 def _refuse_missing(
@@ -232,7 +392,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def refuse_output(source: Layout, asked: Path, output: Path) -> None:
+def refuse_output(source: Layout, asked: Location, output: Location) -> None:
     """Raise unless a dataset laid out like `source` can be written to `output`."""
     if source.kind == "file":
         _refuse_other_file(source, output)
@@ -241,11 +401,13 @@ def refuse_output(source: Layout, asked: Path, output: Path) -> None:
     keep_apart({"--output": output}, {"INPUT": source.paths(asked)})
 
 
-def _refuse_other_file(source: Layout, output: Path) -> None:
+def _refuse_other_file(source: Layout, output: Location) -> None:
     (shard,) = source.shards
     ours, theirs = extension_of(shard.name), extension_of(output.name)
     assert ours is not None
-    same = theirs is not None and theirs[0] == ours[0] and _packing(theirs[1]) == _packing(ours[1])
+    same = (
+        theirs is not None and theirs[0] == ours[0] and packing_of(theirs[1]) == packing_of(ours[1])
+    )
     if not same or output.is_dir():
         raise UsageError(
             f"{output}: the input {shard.name} is one file ending in {ours[1]}, "
@@ -253,30 +415,31 @@ def _refuse_other_file(source: Layout, output: Path) -> None:
         )
 
 
-def _refuse_other_folder(source: Layout, output: Path) -> None:
-    if extension_of(output.name) is not None or (_exists(output) and not output.is_dir()):
+def _refuse_other_folder(source: Layout, output: Location) -> None:
+    if extension_of(output.name) is not None or (is_there(output) and not output.is_dir()):
         raise UsageError(
             f"{output}: the input is a {source.kind} of {len(source.shards)} files, "
             "so the output must be a folder"
         )
     if output.is_dir():
-        _refuse_strange_files(output)
+        _refuse_strange_files(output, {name for name, _ in source.others})
 
 
-def _refuse_strange_files(output: Path) -> None:
+def _refuse_strange_files(output: Location, others: Set[str]) -> None:
     """A folder is replaced whole, so nothing may be in it that is no dataset."""
-    for path in sorted(output.rglob("*")):
-        name = path.relative_to(output).as_posix()
-        if not path.is_dir() and (extension_of(name) is None or is_hidden(name)):
+    for name in sorted(_all_names_in(output)):
+        is_strange = extension_of(name) is None or is_hidden(name)
+        if is_strange and name not in others:
             raise UsageError(
                 f"{output}: holds other files than a dataset, such as {name}, which would be lost; "
                 "choose another --output, or move them away"
             )
 
 
-def _packing(extension: str) -> bool:
-    return extension.endswith(".gz")
-
-
-def _exists(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
+def _all_names_in(folder: Location) -> Iterator[str]:
+    if isinstance(folder, Url):
+        yield from folder.find()
+        return
+    for path in folder.rglob("*"):
+        if not path.is_dir():
+            yield path.relative_to(folder).as_posix()

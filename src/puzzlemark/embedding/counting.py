@@ -1,9 +1,9 @@
-"""One pass more for a watermark that follows nature's counts: what could carry, and its names.
+"""One pass more for a watermark that follows nature: what could carry, and how likely its names.
 
 The pass reads the snippets in which the mark may occur, on any engine, batch by batch. Of each
-place that could carry stay some hundred bytes, and the counts. It knows no key of the watermark:
-who is eligible, in which order they are walked, and how likely each name is, are the same for all
-keys.
+place stay some hundred bytes, and the counts, or what was learnt from all that stands around them.
+It knows no key of the watermark: who is eligible, in which order they are walked, and how likely
+each name is, are the same for all keys.
 """
 
 import hashlib
@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.embedding.survey import parse_entry
 from puzzlemark.engines.base import Engine
+from puzzlemark.habits.choosing import choose
+from puzzlemark.habits.seen import Gathering
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.syntax.variables import Policy, functions
+from puzzlemark.watermarks._counting import PARTS
 from puzzlemark.watermarks.base import Counting, Counts, Sighting, Watermark
 
-Found: TypeAlias = list[tuple[int, str, list[Sighting]]]  # row, project, places that could carry
+Found: TypeAlias = list[tuple[int, str, str, list[Sighting]]]  # row, project, file, places
 NOT_ELIGIBLE = "no variable that every name of its set would suit, with a choice that is one"
 
 
@@ -58,7 +61,7 @@ def count_places(
     """Count the places that could carry, in some rows (ascending) of a dataset of `records`."""
     growing = _Growing()
     function = partial(count_batch, watermark=watermark, policy=policy, language=language)
-    for part in engine.map(function, corpus.batches(rows)):
+    for part in corpus.map(function, engine, rows):
         growing.add(part)
         progress("counting", growing.rows, len(rows))
     counts = growing.counts()
@@ -66,7 +69,7 @@ def count_places(
     assert isinstance(counting, Counting)
     eligible = np.zeros(records, np.bool_)
     order = np.zeros(records, np.uint64)
-    for row, project, sighting in growing.places:
+    for row, project, sighting, _ in growing.places:
         if not eligible[row] and counting.is_eligible(sighting, project):
             eligible[row] = True
             order[row] = row if order_key is None else _place(sighting.unit, order_key)
@@ -85,7 +88,7 @@ def count_batch(
             for function in functions(tree)
             for each in watermark.sightings(tree, function, policy)
         ]
-        found.append((entry.row, entry.project, places))
+        found.append((entry.row, entry.project, entry.file, places))
     return found
 
 
@@ -104,22 +107,30 @@ class _Growing:
     """The counts while they are made; equal texts are kept once."""
 
     rows: int = 0
-    places: list[tuple[int, str, Sighting]] = field(default_factory=list)
+    # row, project, what could carry, and its number among all that is learnt from
+    places: list[tuple[int, str, Sighting, int]] = field(default_factory=list)
+    gathering: Gathering = field(default_factory=Gathering)
     texts: dict[str, str] = field(default_factory=dict)
     everywhere: dict[str, Counter[str]] = field(default_factory=dict)
     within: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)  # unit -> the first project that has it
     shared: set[str] = field(default_factory=set)  # units that several projects have
 
-    def add(self, part: Iterable[tuple[int, str, list[Sighting]]]) -> None:
-        for row, project, places in part:
+    def add(self, part: Iterable[tuple[int, str, str, list[Sighting]]]) -> None:
+        for row, project, file, places in part:
             self.rows += 1
             for each in places:
-                self._add(row, self._same(project), each)
+                number = -1
+                if each.spot is not None:
+                    number = self.gathering.add(each.spot, row, project, file)
+                if each.can_carry:
+                    self._add(row, self._same(project), each, number)
 
-    def _add(self, row: int, project: str, each: Sighting) -> None:
+    def _add(self, row: int, project: str, each: Sighting, number: int) -> None:
         group, value = self._same(each.group), self._same(each.value)
-        self.places.append((row, project, Sighting(group, value, each.unit)))
+        self.places.append((row, project, Sighting(group, value, each.unit), number))
+        if number >= 0:
+            return  # nothing is counted where all is learnt
         self.everywhere.setdefault(group, Counter())[value] += 1
         self.within.setdefault(project, {}).setdefault(group, Counter())[value] += 1
         if self.homes.setdefault(each.unit, project) != project:
@@ -130,4 +141,19 @@ class _Growing:
 
     def counts(self) -> Counts:
         homes = {unit: self.homes[unit] for unit in sorted(self.shared)}
-        return Counts(self.everywhere, self.within, homes)
+        return Counts(self.everywhere, self.within, homes, self._learnt())
+
+    def _learnt(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """How likely each name is at each place; copies have the chances of the first one."""
+        firsts: dict[tuple[str, str], int] = {}
+        for _, _, each, number in self.places:
+            if number >= 0:
+                firsts.setdefault((each.group, each.unit), number)
+        seen = self.gathering.seen()
+        numbers = np.array(list(firsts.values()), np.int64)
+        chances = choose(seen, numbers)
+        sizes = [len(seen.sets[number][1]) for number in seen.numbers[numbers].tolist()]
+        parts = np.rint(PARTS * chances).astype(np.int64).tolist()
+        return {
+            place: tuple(row[:size]) for place, row, size in zip(firsts, parts, sizes, strict=True)
+        }

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from puzzlemark.embedding.scores import Scored
+from puzzlemark.embedding.scores import Scored, read_suitability
 from puzzlemark.embedding.showing import Showing
 from puzzlemark.files import refuse_existing
 from puzzlemark.pages.histogram import suitability_picture
 from puzzlemark.pages.marks import Count, Fact, marks_page
 from puzzlemark.staging import write_text
+from puzzlemark.stores import Location, locate_output
 
 
 def save_marks_page(showing: Showing, page: Path | str, *, overwrite: bool = False) -> None:
@@ -24,12 +25,18 @@ def save_marks_page(showing: Showing, page: Path | str, *, overwrite: bool = Fal
     write_text(page, text, private=True)
 
 
-def save_scores_picture(scored: Scored, picture: Path | str, *, overwrite: bool = False) -> None:
+def save_scores_picture(
+    scored: Scored, picture: Location | str, *, overwrite: bool = False
+) -> None:
     """Draw the distribution of suitability with its threshold, as SVG."""
-    picture = Path(picture)
+    picture = locate_output(picture)
     refuse_existing(picture, overwrite=overwrite)
-    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
-    write_text(picture, drawn)
+    write_text(picture, scores_picture(scored))
+
+
+def scores_picture(scored: Scored) -> str:
+    """The same as text, drawn from the file of the scores."""
+    return suitability_picture(read_suitability(scored.output), scored.threshold, scored.tau)
 
 
 def _counts(showing: Showing) -> list[Count]:

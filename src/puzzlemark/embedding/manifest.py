@@ -5,12 +5,15 @@ line per carrier in dataset order, with its marks by function. See docs/manifest
 """
 
 import gzip
+import hashlib
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, BinaryIO, Literal, cast
 
 import orjson
 from pydantic import (
@@ -23,6 +26,7 @@ from pydantic import (
     field_validator,
 )
 
+from puzzlemark.embedding.columns import Lines
 from puzzlemark.errors import ManifestError
 from puzzlemark.snippet import Edit, in_order, invert_edits
 from puzzlemark.watermarks.base import Draw, Mark, Part, Role
@@ -59,6 +63,17 @@ class Scheme(_Part):
     name: str | None = None  # the paper's name for it
 
 
+class Repository(_Part):
+    """What `protect` was asked for, beside the header's own fields; `--update` goes on with it."""
+
+    languages: tuple[str, ...]  # none: all that there are
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    max_line_length: PositiveInt | None  # None: what the project's own configuration says
+    # functions that carry nothing, by id: the digest of their code, and why
+    refused: dict[str, tuple[str, str]]
+
+
 class Header(_Part):
     """How the marks came about: enough to do it again, and to refuse a wrong dataset."""
 
@@ -87,6 +102,15 @@ class Header(_Part):
     priors: str | None = None  # digest of the counts by which a key drew, where it did
     # of a dataset in several languages: {"go": {"records": 800, "marked": 40}}
     languages: dict[str, dict[str, int]] | None = None
+    licensee: str | None = None  # whose copy it is, where each has a key of his own
+    # what others get, where further marks were put in afterwards: see `embedding.owner`
+    published: Dataset | None = None
+    repository: Repository | None = None  # of marks in the files of a repository
+
+    @property
+    def marked(self) -> Dataset:
+        """The marked dataset as others get it."""
+        return self.published or self.output
 
     @property
     def marks(self) -> int:
@@ -104,7 +128,8 @@ class Header(_Part):
     def to_line(self) -> bytes:
         """The first line of the manifest, without what this dataset or watermark has not."""
         fields = self.model_dump()
-        for name in ("key_fingerprint", "priors", "languages"):
+        later = "key_fingerprint priors languages licensee published repository"
+        for name in later.split():
             if fields[name] is None:
                 del fields[name]
         return orjson.dumps(fields)
@@ -117,6 +142,8 @@ class Carrier:
     row: int  # counted from 0 over the whole dataset
     id: str
     marks: tuple[Mark, ...]  # one, or one for each of several functions, in order
+    # of a function in a repository: SHA-256 of its code with the mark, by which it is found again
+    digest: str | None = None
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -134,7 +161,8 @@ class Carrier:
             }
             for mark in self.marks
         ]
-        return orjson.dumps({"row": self.row, "id": self.id, "marks": marks})
+        said = {} if self.digest is None else {"digest": self.digest}
+        return orjson.dumps({"row": self.row, "id": self.id, "marks": marks, **said})
 
     @staticmethod
     def from_line(line: bytes) -> "Carrier":
@@ -177,9 +205,11 @@ class _Line3(_Part):
     row: NonNegativeInt
     id: str
     marks: Annotated[tuple[_Mark3, ...], Field(min_length=1)]
+    digest: str | None = None
 
     def to_carrier(self) -> Carrier:
-        return Carrier(self.row, self.id, tuple(mark.to_mark() for mark in self.marks))
+        marks = tuple(mark.to_mark() for mark in self.marks)
+        return Carrier(self.row, self.id, marks, self.digest)
 
 
 class _Line2(_Part):
@@ -281,7 +311,7 @@ def write_manifest(manifest: Manifest, path: Path) -> None:
 
 
 def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:
-    lines = (manifest.header.to_line(), *manifest.lines.values())
+    lines = chain((manifest.header.to_line(),), manifest.lines.values())
     if path.suffix != ".gz":
         file.writelines(line + b"\n" for line in lines)
         return
@@ -290,19 +320,50 @@ def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:
         packed.writelines(line + b"\n" for line in lines)
 
 
+def manifest_digest(path: Path | str) -> str:
+    """SHA-256 of a manifest's text, packed or not: `zcat marks.jsonl.gz | sha256sum`."""
+    state = hashlib.sha256()
+    with _opened(Path(path)) as stream:
+        while some := stream.read(1 << 20):
+            state.update(some)
+    return state.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The text of a manifest, unpacked as it is read."""
+    try:
+        with path.open("rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            if not is_packed:
+                yield file
+                return
+            with gzip.open(file) as packed:
+                yield cast("BinaryIO", packed)
+    except (OSError, EOFError, zlib.error) as exc:
+        raise ManifestError(f"{path}: cannot read the manifest: {exc}") from exc
+
+
 def load_manifest(path: Path | str) -> Manifest:
     """Read a manifest of this or an earlier version, packed or plain."""
     path = Path(path)
-    try:
-        raw = path.read_bytes()
-        text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError) as exc:
-        raise ManifestError(f"{path}: cannot read the manifest: {exc}") from exc
-    first, _, rest = text.partition(b"\n")
-    header = _read_header(path, first)
-    lines: dict[int, bytes] = {}
+    with _opened(path) as stream:
+        header = _read_header(path, stream.readline().removesuffix(b"\n"))
+        lines = Lines.of(_read_lines(path, header, stream))
+    if len(lines) != header.counts.get("marked"):
+        raise ManifestError(
+            f"{path}: {len(lines)} marks, but the header counts {header.counts.get('marked')}; "
+            "the file is cut short or was edited"
+        )
+    return Manifest(header, lines)
+
+
+def _read_lines(path: Path, header: Header, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Each line by its row, in the spelling of this version."""
     last = -1
-    for number, line in enumerate(rest.splitlines(), start=2):
+    for number, whole in enumerate(stream, start=2):
+        line = whole.removesuffix(b"\n").removesuffix(b"\r")
         try:
             carrier = LINES[header.version].model_validate_json(line).to_carrier()
         except ValidationError as exc:
@@ -312,13 +373,7 @@ def load_manifest(path: Path | str) -> Manifest:
         if reason := _why_impossible(carrier):
             raise ManifestError(f"{path}:{number}: not a mark: {reason}")
         last = carrier.row
-        lines[last] = line if header.version == VERSION else carrier.to_line()
-    if len(lines) != header.counts.get("marked"):
-        raise ManifestError(
-            f"{path}: {len(lines)} marks, but the header counts {header.counts.get('marked')}; "
-            "the file is cut short or was edited"
-        )
-    return Manifest(header, lines)
+        yield last, line if header.version == VERSION else carrier.to_line()
 
 
 def _read_header(path: Path, line: bytes) -> Header:

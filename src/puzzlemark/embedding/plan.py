@@ -4,17 +4,20 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
-from puzzlemark.carriers.selection import Selection, select
-from puzzlemark.corpora.base import Batch, Corpus
+from puzzlemark.carriers.ranks import Keys, ranked
+from puzzlemark.carriers.selection import Suitability
+from puzzlemark.corpora.base import Batch, Corpus, Derivations
 from puzzlemark.corpora.records import record_digest
+from puzzlemark.embedding.columns import Column, Lines, Sliceable, pieces
 from puzzlemark.embedding.counting import NOT_ELIGIBLE, count_places
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import mark_snippet
@@ -26,10 +29,12 @@ from puzzlemark.embedding.survey import (
     survey,
     survey_measured,
 )
+from puzzlemark.embedding.traces import Traces, find_traces
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
-from puzzlemark.features.measure import DEFAULT, FeatureTable
+from puzzlemark.features.measure import DEFAULT
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.resuming import Kept, Work
 from puzzlemark.snippet import apply_edits
 from puzzlemark.syntax.variables import POLICIES, Policy
 from puzzlemark.watermarks.base import Counting, Introducing, Refusal, Watermark
@@ -81,29 +86,33 @@ class Settings:
 class Plan:
     """Which records carry what, and why the others do not.
 
-    Of survey and selection it keeps only what the manifest needs: a dataset may be large.
+    Of survey and selection it keeps only what the manifest needs, and that on disk: a dataset may
+    be large.
     """
 
-    before: NDArray[np.void]  # digest of each record
+    before: Column[np.void]  # digest of each record
     suitability: dict[str, Any]  # how candidates were selected
-    lines: dict[int, bytes] = field(default_factory=dict)  # row -> line of the manifest
-    digests: dict[int, bytes] = field(default_factory=dict)  # row -> digest of the marked record
+    lines: Lines = field(default_factory=Lines)  # of the manifest
+    digests: Lines = field(default_factory=Lines)  # of the marked records
+    # what would tell that these rows, ascending, were changed
+    traces: dict[Traces, NDArray[np.int64]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
-    # of marks with a draw: the line with the edits by which carriers are left out, see `Mark.trial`
-    trials: dict[int, bytes] = field(default_factory=dict)
     eligible: int | None = None  # records that may carry, of a watermark that counts them
     priors: str | None = None  # digest of what the draws were made by
-    # of a dataset with several languages, by name: how many records, and which
+    # of a dataset with several languages: how many records each has, and which
     records: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    spoken: NDArray[np.uint8] | None = None  # by the place of the name in `records`, from 1
 
     @property
     def languages(self) -> dict[str, dict[str, int]]:
         """`{"go": {"records": 800, "marked": 40}}`; nothing where there is one language only."""
+        if self.spoken is None:
+            return {}
+        marked = np.bincount(self.spoken[self.lines.rows], minlength=len(self.records) + 1)
         return {
-            name: {"records": self.records[name], "marked": sum(row in self.lines for row in rows)}
-            for name, rows in self.rows.items()
+            name: {"records": records, "marked": int(marked[place])}
+            for place, (name, records) in enumerate(self.records.items(), 1)
         }
 
 
@@ -116,34 +125,41 @@ def plan(
     draw_key: bytes = b"",
     measured: Measured | None = None,
     skipped: Collection[int] = (),
+    derived: Derivations | None = None,
     progress: Progress = no_progress,
+    work: Work | None = None,
 ) -> Plan:
     """Survey the dataset, select candidates, and mark them in order until the rates are met.
 
     With `measured`, features of the same dataset, the survey is a short one. `skipped` rows carry
-    another watermark already.
+    another watermark already. With `derived` columns, marks are noted that others would tell of.
+    What an interrupted run kept in `work` is not done again.
     """
     wanted = Wanted(settings.watermark, order_key, settings.language, settings.features)
     if measured is None:
-        seen = survey(corpus, wanted, engine, progress)
+        seen = survey(corpus, wanted, engine, progress, work)
     else:
-        seen = survey_measured(corpus, wanted, measured, engine, progress)
-    groups = {"": np.ones(len(seen), np.bool_)}
+        seen = survey_measured(corpus, wanted, measured, engine, progress, work)
+    groups: Mapping[str, int | None] = {"": None}
     if settings.language is None and not isinstance(settings.watermark, Counting):
         groups = seen.by_language()
+    planned = Plan(seen.digests, {}, *_on_disk(work))
+    walk = _Walk(corpus, settings, engine, planned, seen, draw_key, derived, progress, work)
     if len(groups) > 1:
-        return _plan_languages(corpus, settings, engine, seen, groups, draw_key, progress)
-    selection = _select(seen.table, settings)
-    planned = Plan(seen.digests, selection.to_json())
-    candidates = selection.is_candidate
+        return _plan_languages(walk, groups, order_key)
+    suitability = _fit(seen, settings)
+    planned.suitability = suitability.to_json()
+    candidates = seen.candidates(suitability)
+    chosen = int(np.count_nonzero(candidates))
     if skipped:
         taken = np.zeros(len(seen), np.bool_)
-        taken[list(skipped)] = True
+        taken[np.fromiter(skipped, np.int64)] = True
         taken &= candidates
         planned.kept[CARRIES] = int(np.count_nonzero(taken))
-        candidates = candidates & ~taken
+        candidates &= ~taken
     most, least = budgets(len(seen), settings)
-    natural, order = candidates & seen.may_occur, seen.order
+    order: Sliceable[np.uint64] | None = None if order_key is None else seen.order
+    natural, natural_order = candidates & seen.may_occur, order
     if isinstance(settings.watermark, Counting):
         counted = count_places(
             corpus,
@@ -156,64 +172,57 @@ def plan(
             order_key=order_key,
             progress=progress,
         )
-        settings = replace(settings, watermark=counted.watermark)
+        walk.settings = replace(settings, watermark=counted.watermark)
         planned.eligible = int(np.count_nonzero(counted.eligible))
         planned.priors = counted.digest
         if refused := int(np.count_nonzero(natural & ~counted.eligible)):
             planned.kept[NOT_ELIGIBLE] = refused
-        natural, order, most = counted.eligible, counted.order, min(most, counted.most)
-    walk = _Walk(corpus, settings, engine, planned, seen.names, draw_key, progress)
-    walk.mark(in_order(natural, order), most, introduce=False)
-    others = candidates & ~seen.may_occur
-    if isinstance(settings.watermark, Introducing):
-        walk.mark(in_order(others, seen.order), least, introduce=True)
-    elif np.any(others):
-        planned.kept[NOT_FOR_IT] = int(np.count_nonzero(others))
-    _count_kept(planned, seen, candidates)
+        natural, natural_order = counted.eligible, counted.order
+        most = min(most, counted.most)
+    walk.mark(Queue(natural, natural_order), most, introduce=False)
+    others = candidates
+    others &= ~seen.may_occur
+    walk.mark_others(others, order, least)
+    _count_kept(planned, seen, chosen)
     return planned
 
 
+def _on_disk(work: Work | None) -> tuple[Lines, Lines]:
+    folder = None if work is None else work.folder
+    return Lines(folder), Lines(folder)
+
+
 def _plan_languages(
-    corpus: Corpus,
-    settings: Settings,
-    engine: Engine,
-    seen: Survey,
-    groups: dict[str, NDArray[np.bool_]],
-    draw_key: bytes,
-    progress: Progress,
+    walk: "_Walk", groups: Mapping[str, int | None], order_key: bytes | None
 ) -> Plan:
     """A dataset of several languages: candidates and rates are those of each by itself.
 
     Complexity is not comparable between languages, and a rate over all of them would leave one of
     them out.
     """
-    planned = Plan(seen.digests, {})
-    walk = _Walk(corpus, settings, engine, planned, seen.names, draw_key, progress)
-    candidates = np.zeros(len(seen), np.bool_)
-    for name, mask in groups.items():
-        table = FeatureTable(seen.table.values, seen.table.measured & mask)
-        selection = _select(table, settings)
-        records, before = int(np.count_nonzero(mask)), len(planned.lines)
+    planned, seen, settings = walk.planned, walk.seen, walk.settings
+    assert seen.spoken is not None, "several languages"
+    order = None if order_key is None else seen.order
+    chosen = 0
+    for name, group in groups.items():
+        suitability = _fit(seen, settings, group)
+        candidates = seen.candidates(suitability, group)
+        records = int(np.count_nonzero(seen.spoken == group))
+        before = len(planned.lines)
         most, least = budgets(records, settings)
-        natural = selection.is_candidate & seen.may_occur
-        others = selection.is_candidate & ~seen.may_occur
-        walk.mark(in_order(natural, seen.order), before + most, introduce=False)
-        if isinstance(settings.watermark, Introducing):
-            walk.mark(in_order(others, seen.order), before + least, introduce=True)
-        elif np.any(others):
-            planned.kept[NOT_FOR_IT] += int(np.count_nonzero(others))
-        candidates |= selection.is_candidate
-        planned.suitability[name] = selection.to_json()
+        chosen += int(np.count_nonzero(candidates))
+        walk.mark(Queue(candidates & seen.may_occur, order), before + most, introduce=False)
+        candidates &= ~seen.may_occur
+        walk.mark_others(candidates, order, before + least)
+        planned.suitability[name] = suitability.to_json()
         planned.records[name] = records
-        planned.rows[name] = np.flatnonzero(mask)
-    _count_kept(planned, seen, candidates)
+    planned.spoken = seen.spoken
+    _count_kept(planned, seen, chosen)
     return planned
 
 
-def _select(table: FeatureTable, settings: Settings) -> Selection:
-    return select(
-        table, features=settings.features, projection=settings.projection, tau=settings.tau
-    )
+def _fit(seen: Survey, settings: Settings, group: int | None = None) -> Suitability:
+    return seen.fit(settings.features, settings.projection, settings.tau, group)
 
 
 def budgets(records: int, settings: Settings) -> tuple[int, int]:
@@ -223,10 +232,54 @@ def budgets(records: int, settings: Settings) -> tuple[int, int]:
     return most, min(most, math.ceil(settings.min_rate * records - slack))
 
 
-def in_order(mask: NDArray[np.bool_], order: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The rows of a mask, by their place in the secret order; ties and dataset order by row."""
-    rows = np.flatnonzero(mask)
-    return rows[np.argsort(order[rows], kind="stable")]
+class Queue:
+    """The rows of a mask by their place in the secret order; ties, and dataset order, by row.
+
+    They are taken some at a time. Which ones come next is found by a threshold: all of them are
+    never sorted, nor held.
+    """
+
+    def __init__(self, mask: NDArray[np.bool_], order: Sliceable[np.uint64] | None) -> None:
+        self._mask, self._order = mask, order
+        self._rest = int(np.count_nonzero(mask))
+        self._taken = 0
+        self._last: tuple[int, int] = (-1, -1)  # number and row
+
+    def __len__(self) -> int:
+        return self._rest
+
+    def take(self, size: int) -> NDArray[np.int64]:
+        """The next ones, in their order; fewer at the end."""
+        size = min(size, self._rest)
+        if not size:
+            return np.zeros(0, np.int64)
+        self._taken += size
+        self._rest -= size
+        last = ranked(lambda: (keys for keys, _ in self._pieces()), self._taken - 1)
+        parts = [self._between(keys, rows, last) for keys, rows in self._pieces()]
+        keys = np.concatenate([each for each, _ in parts])
+        rows = np.concatenate([each for _, each in parts])
+        by_number = np.argsort(keys, kind="stable")[:size]
+        self._last = last, int(rows[by_number[-1]])
+        return rows[by_number]
+
+    def _pieces(self) -> Iterator[tuple[Keys, NDArray[np.int64]]]:
+        for some in pieces(len(self._mask)):
+            rows = np.flatnonzero(self._mask[some])
+            if self._order is None:
+                yield (rows + some.start).astype(np.uint64), rows + some.start
+            elif len(rows):
+                yield self._order[some][rows], rows + some.start
+
+    def _between(
+        self, keys: Keys, rows: NDArray[np.int64], last: int
+    ) -> tuple[Keys, NDArray[np.int64]]:
+        """Those after the last one that was taken, up to a number."""
+        chosen = keys <= np.uint64(last)
+        number, row = self._last
+        if number >= 0:
+            chosen &= (keys > np.uint64(number)) | ((keys == np.uint64(number)) & (rows > row))
+        return keys[chosen], rows[chosen]
 
 
 @dataclass(slots=True)
@@ -241,50 +294,113 @@ class _Walk:
     settings: Settings
     engine: Engine
     planned: Plan
-    names: NDArray[np.int32]  # how many each snippet declares
+    seen: Survey
     draw_key: bytes
+    derived: Derivations | None
     progress: Progress
+    work: Work | None = None
+    rounds: int = 0
 
-    def mark(self, rows: NDArray[np.int64], budget: int, *, introduce: bool) -> None:
-        marks = self.planned.lines
-        start, before = 0, len(marks)
-        while start < len(rows) and len(marks) < budget:
+    def mark(self, queue: Queue, budget: int, *, introduce: bool) -> None:
+        marked, before, tried = len(self.planned.lines), len(self.planned.lines), 0
+        while len(queue) and marked < budget:
             # as many rows as the rest of the budget should need, judged by those already tried
-            success = (len(marks) - before) / start if start else FIRST_GUESS
-            size = 256 + math.ceil((budget - len(marks)) / max(success, 0.02) * 1.15)
-            chunk = rows[start : start + size]
+            success = (marked - before) / tried if tried else FIRST_GUESS
+            size = 256 + math.ceil((budget - marked) / max(success, 0.02) * 1.15)
+            rows = queue.take(size)
             # most refusals can be told from the survey, without reading the snippet again
-            able = np.sort(chunk[self.names[chunk] >= self.fewest])
-            outcomes = dict(self._attempt(able, introduce=introduce))
-            for row in chunk.tolist():
-                if len(marks) >= budget:
-                    break
-                self._accept(row, outcomes.get(row, TOO_FEW_NAMES))
-            start += len(chunk)
-            self.progress("marking", len(marks), budget)
+            attempt = _Round(np.sort(rows[self.seen.has_names(rows)]), self.planned)
+            for row, outcome in self._attempt(attempt.rows, introduce=introduce):
+                attempt.note(row, outcome)
+            attempt.accept(rows, budget - marked)
+            tried += len(rows)
+            marked = len(self.planned.lines)
+            self.progress("marking", marked, budget)
 
-    @property
-    def fewest(self) -> int:
-        return self.settings.watermark.fewest_variables
+    def mark_others(
+        self, mask: NDArray[np.bool_], order: Sliceable[np.uint64] | None, budget: int
+    ) -> None:
+        """Records without a trigger of their own, which some watermarks bring to them."""
+        if isinstance(self.settings.watermark, Introducing):
+            self.mark(Queue(mask, order), budget, introduce=True)
+        elif refused := int(np.count_nonzero(mask)):
+            self.planned.kept[NOT_FOR_IT] += refused
 
     def _attempt(
         self, rows: NDArray[np.int64], *, introduce: bool
     ) -> Iterator[tuple[int, "_Marked | str"]]:
         function = partial(
-            plan_batch, settings=self.settings, draw_key=self.draw_key, introduce=introduce
+            plan_batch,
+            settings=self.settings,
+            draw_key=self.draw_key,
+            introduce=introduce,
+            derived=self.derived,
         )
-        for outcomes in self.engine.map(function, self.corpus.batches(rows)):
+        self.rounds += 1  # the same rows in any run: they follow from what was tried before
+        kept = None
+        if self.work is not None:
+            kept = Kept(self.work, f"marks/{self.rounds}", _pack, _unpack)
+        whole = self.derived is not None
+        for outcomes in self.corpus.map(function, self.engine, rows, whole=whole, kept=kept):
             yield from outcomes
 
-    def _accept(self, row: int, outcome: "_Marked | str") -> None:
-        if isinstance(outcome, str):
-            self.planned.kept[outcome] += 1
-            return
-        self.planned.lines[row] = outcome.line
-        self.planned.digests[row] = outcome.digest
-        if outcome.trial is not None:
-            self.planned.trials[row] = outcome.trial
-        self.planned.counts.update(outcome.counts)
+
+class _Round:
+    """What became of the rows of one round, before it is known which of them are needed."""
+
+    def __init__(self, rows: NDArray[np.int64], planned: Plan) -> None:
+        self.rows = rows  # that are tried, ascending
+        self._planned = planned
+        self._noted = 0
+        self._kinds: dict[_Kind, int] = {TOO_FEW_NAMES: 0}
+        self._of = np.zeros(len(rows), np.int32)  # the kind of each
+        self._traces: dict[Traces | None, int] = {None: 0}
+        self._told_by = np.zeros(len(rows), np.int32)  # the traces of each
+
+    def note(self, row: int, outcome: "_Marked | str") -> None:
+        """Marks are kept on disk; here stays what kind of outcome it was."""
+        assert self.rows[self._noted] == row, "in the order of the dataset"
+        kind = outcome if isinstance(outcome, str) else outcome.counts
+        self._of[self._noted] = self._kinds.setdefault(kind, len(self._kinds))
+        if not isinstance(outcome, str):
+            traces = self._traces.setdefault(outcome.traces, len(self._traces))
+            self._told_by[self._noted] = traces
+            self._planned.lines.write(row, outcome.line)
+            self._planned.digests.write(row, outcome.digest)
+        self._noted += 1
+
+    def accept(self, rows: NDArray[np.int64], budget: int) -> None:
+        """Take the marks, in the secret order of the rows, until the budget is met."""
+        kinds = np.zeros(len(rows), np.int32)
+        places = np.searchsorted(self.rows, rows)
+        tried = places < len(self.rows)
+        tried[tried] = self.rows[places[tried]] == rows[tried]
+        kinds[tried] = self._of[places[tried]]
+        is_marked = np.array([not isinstance(kind, str) for kind in self._kinds])[kinds]
+        end = int(np.searchsorted(np.cumsum(is_marked), budget)) + 1
+        kinds, rows = kinds[:end], rows[:end][is_marked[:end]]
+        named = list(self._kinds)
+        counts = np.bincount(kinds, minlength=len(named)).tolist()
+        # in the order in which the walk met them
+        _, firsts = np.unique(kinds, return_index=True)
+        for number in kinds[np.sort(firsts)].tolist():
+            kind = named[number]
+            if isinstance(kind, str):
+                self._planned.kept[kind] += counts[number]
+                continue
+            for name in kind:
+                self._planned.counts[name] += counts[number]
+        accepted = np.sort(rows)
+        self._planned.lines.accept(accepted)
+        self._planned.digests.accept(accepted)
+        told_by = self._told_by[np.searchsorted(self.rows, accepted)]
+        for traces, number in self._traces.items():
+            if traces is not None and len(more := accepted[told_by == number]):
+                rows = self._planned.traces.get(traces, np.zeros(0, np.int64))
+                self._planned.traces[traces] = np.sort(np.concatenate((rows, more)))
+
+
+_Kind: TypeAlias = str | tuple[str, ...]  # a reason, or what a carrier adds to the counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,15 +408,24 @@ class _Marked:
     line: bytes
     digest: bytes
     counts: tuple[str, ...]
-    trial: bytes | None = None
+    traces: Traces | None = None
+
+
+Outcomes: TypeAlias = list[tuple[int, _Marked | str]]  # by row: a mark, or the reason for none
 
 
 def plan_batch(
-    batch: Batch, settings: Settings, *, draw_key: bytes, introduce: bool
-) -> list[tuple[int, _Marked | str]]:
+    batch: Batch,
+    settings: Settings,
+    *,
+    draw_key: bytes,
+    introduce: bool,
+    derived: Derivations | None = None,
+) -> Outcomes:
     """The worker's share: a mark, or the reason for none, for each record of the batch."""
-    outcomes: list[tuple[int, _Marked | str]] = []
-    for entry in batch.entries():
+    outcomes: Outcomes = []
+    found: dict[int, Carrier] = {}
+    for place, entry in enumerate(batch.entries()):
         tree = parse_entry(entry, settings.language)
         marks = mark_snippet(
             settings.watermark,
@@ -313,20 +438,42 @@ def plan_batch(
         if isinstance(marks, Refusal):
             outcomes.append((entry.row, marks.reason))
             continue
-        carrier = Carrier(entry.row, entry.id, marks)
+        carrier = found[place] = Carrier(entry.row, entry.id, marks)
         code = apply_edits(tree.code, carrier.edits).decode()
         digest = record_digest(entry.id, code)
-        marked = _Marked(carrier.to_line(), digest, counted(carrier), _trial(carrier))
-        outcomes.append((entry.row, marked))
+        outcomes.append((entry.row, _Marked(carrier.to_line(), digest, counted(carrier))))
+    for place, traces in find_traces(batch, found, derived) if derived is not None else ():
+        row, marked = outcomes[place]
+        assert isinstance(marked, _Marked)
+        outcomes[place] = row, replace(marked, traces=traces)
     return outcomes
 
 
-def _trial(carrier: Carrier) -> bytes | None:
-    """The line of a carrier with draws, as if another symbol had been drawn for each."""
-    if all(mark.draw is None for mark in carrier.marks):
-        return None
-    marks = tuple(replace(mark, edits=mark.trial) for mark in carrier.marks)
-    return replace(carrier, marks=marks).to_line()
+def _pack(parts: list[Outcomes]) -> bytes:
+    """Some outcomes as JSON: `[row, reason]`, or `[row, line, digest, counts, traces]`."""
+    found: list[list[Any]] = []
+    for row, outcome in (each for part in parts for each in part):
+        if isinstance(outcome, str):
+            found.append([row, outcome])
+            continue
+        line, digest, traces = outcome.line.decode(), outcome.digest.hex(), None
+        if outcome.traces is not None:
+            traces = [sorted(outcome.traces.columns), outcome.traces.problem]
+        found.append([row, line, digest, outcome.counts, traces])
+    return orjson.dumps(found)
+
+
+def _unpack(content: bytes) -> list[Outcomes]:
+    outcomes: Outcomes = []
+    for row, text, *more in orjson.loads(content):
+        if not more:
+            outcomes.append((row, text))
+            continue
+        digest, counts, told_by = more
+        traces = None if told_by is None else Traces(frozenset(told_by[0]), told_by[1])
+        marked = _Marked(text.encode(), bytes.fromhex(digest), tuple(counts), traces)
+        outcomes.append((row, marked))
+    return [outcomes]
 
 
 def counted(carrier: Carrier) -> tuple[str, ...]:
@@ -344,14 +491,13 @@ def dice(id_: str, key: bytes) -> random.Random:
     return random.Random(int.from_bytes(digest.digest(), "big"))
 
 
-def _count_kept(planned: Plan, seen: Survey, candidates: NDArray[np.bool_]) -> None:
+def _count_kept(planned: Plan, seen: Survey, candidates: int) -> None:
     """Give every record without a mark one reason, so that the counts add up to the dataset."""
     kept = planned.kept
     kept.update(seen.unmeasured)
-    below = int(np.count_nonzero(seen.table.measured & ~candidates)) - kept[CARRIES]
+    below = int(np.count_nonzero(seen.measured)) - candidates
     if below:
         kept[BELOW_THRESHOLD] += below
     rest = len(seen) - len(planned.lines) - sum(kept.values())
     if rest:
         kept[NOT_NEEDED] += rest
-    planned.lines = dict(sorted(planned.lines.items()))

@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
-from puzzlemark.carriers.selection import TAU, Selection, select
+from puzzlemark.carriers.selection import TAU, Suitability
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.corpora.records import corpus_digest
+from puzzlemark.embedding.columns import pieces
 from puzzlemark.embedding.survey import (
-    Measured,
+    MEASURED,
     Survey,
     Wanted,
     open_input,
@@ -27,7 +29,9 @@ from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
-from puzzlemark.staging import staged
+from puzzlemark.resuming import resumable
+from puzzlemark.staging import staged_file
+from puzzlemark.stores import Location, locate, locate_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,16 +57,15 @@ class Scored:
     explained_variance: float | None
     unmeasured: dict[str, int]  # records without features, by reason
     digest: str
-    selection: Selection = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON object."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "selection"}
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def score(
-    path: Path | str | Corpus,
-    output: Path | str,
+    path: Location | str | Corpus,
+    output: Location | str,
     *,
     tau: float = TAU,
     features: Sequence[str] | None = None,
@@ -71,13 +74,14 @@ def score(
     code_column: str | None = None,
     id_column: str | None = None,
     language_column: str | None = None,
+    split: str | None = None,
     workers: int | None = 1,
     engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Scored:
     """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`."""
-    output = Path(output)
+    output = locate_output(output)
     check_output(output)
     corpus = open_input(
         path,
@@ -85,20 +89,33 @@ def score(
         code_column=code_column,
         id_column=id_column,
         language_column=language_column,
+        split=split,
     )
     keep_apart({"--output": output}, {"INPUT": corpus.paths})
-    with staged(output, overwrite=overwrite) as place:
-        with open_engine(engine, workers) as opened:
-            seen = survey(corpus, Wanted(), opened, progress)
-        selection = select(
-            seen.table, features=tuple(features or DEFAULT), projection=projection, tau=tau
-        )
-        scored = _summarise(corpus, output, seen, selection)
-        write_scores(place, corpus, seen, scored, progress)
+    with (
+        # how suitability is made of the features is not a part of what is kept
+        staged_file(output, overwrite=overwrite) as place,
+        resumable(output, _facts(corpus)) as work,
+        open_engine(engine, workers) as opened,
+    ):
+        corpus = corpus.counted(opened)
+        seen = survey(corpus, Wanted(), opened, progress, work)
+        suitability = seen.fit(tuple(features or DEFAULT), projection, tau)
+        scored = _summarise(corpus, output, seen, suitability)
+        write_scores(place, corpus, seen, suitability, scored, progress)
     return scored
 
 
-def check_output(output: Path) -> None:
+def _facts(corpus: Corpus) -> dict[str, Any]:
+    return {
+        "columns": corpus.columns.to_json(),
+        "language of records": corpus.language,
+        "versions": versions(*parsing_packages()),
+        "input": corpus.stamps,
+    }
+
+
+def check_output(output: Location) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: scores are written as Parquet; end the name in .parquet")
@@ -106,7 +123,12 @@ def check_output(output: Path) -> None:
 
 
 def write_scores(
-    place: Path, corpus: Corpus, seen: Survey, scored: Scored, progress: Progress = no_progress
+    place: Path,
+    corpus: Corpus,
+    seen: Survey,
+    suitability: Suitability,
+    scored: Scored,
+    progress: Progress = no_progress,
 ) -> None:
     """Write row, id, the ten features, suitability, is_candidate and reason of every record."""
     import pyarrow as pa
@@ -116,7 +138,7 @@ def write_scores(
     done = 0
     with pq.ParquetWriter(place, schema, compression="zstd") as writer:
         for start, ids, reasons in _groups(corpus, seen):
-            columns = _columns(seen, scored.selection, start, ids, reasons)
+            columns = _columns(seen, suitability, start, ids, reasons)
             arrays = [
                 pa.array(columns[name], kind, from_pandas=True)  # NaN: not measured, hence null
                 for name, kind in zip(schema.names, schema.types, strict=True)
@@ -149,7 +171,7 @@ def _groups(corpus: Corpus, seen: Survey) -> Iterator[tuple[int, list[str], list
     for batch in corpus.batches():
         for entry in batch.entries():
             reason: str | None = None
-            if not seen.table.measured[entry.row]:
+            if not seen.flags[entry.row] & MEASURED:
                 try:
                     parse_entry(entry, None)
                 except UnparsableSnippet as exc:
@@ -165,42 +187,46 @@ def _groups(corpus: Corpus, seen: Survey) -> Iterator[tuple[int, list[str], list
 
 
 def _columns(
-    seen: Survey, selection: Selection, start: int, ids: list[str], reasons: list[str | None]
+    seen: Survey,
+    suitability: Suitability,
+    start: int,
+    ids: list[str],
+    reasons: list[str | None],
 ) -> dict[str, Any]:
     rows = slice(start, start + len(ids))
-    missing = ~seen.table.measured[rows]
+    values, measured = seen.values[rows], seen.flags[rows] & MEASURED != 0
     features = {
-        name: np.ma.masked_array(seen.table.values[rows, place], missing)
-        for place, name in enumerate(FEATURES)
+        name: np.ma.masked_array(values[:, place], ~measured) for place, name in enumerate(FEATURES)
     }
+    scores = np.full(len(ids), np.nan)
+    scores[measured] = suitability.score(values[measured])
     return {
         "row": np.arange(rows.start, rows.stop),
         "id": ids,
         **features,
-        "suitability": selection.scores[rows],
-        "is_candidate": selection.is_candidate[rows],
+        "suitability": scores,
+        "is_candidate": scores >= suitability.threshold,
         "reason": reasons,
     }
 
 
-def _summarise(corpus: Corpus, output: Path, seen: Survey, selection: Selection) -> Scored:
-    weights = selection.details.get("weights")
-    share = selection.details.get("explained_variance")
+def _summarise(corpus: Corpus, output: Location, seen: Survey, chosen: Suitability) -> Scored:
+    weights = chosen.details.get("weights")
+    share = chosen.details.get("explained_variance")
     return Scored(
         str(corpus.path),
         str(output),
         len(seen),
-        int(np.count_nonzero(seen.table.measured)),
-        int(np.count_nonzero(selection.is_candidate)),
-        selection.tau,
-        None if math.isnan(selection.threshold) else selection.threshold,
-        selection.features,
-        selection.projection,
-        dict(zip(selection.features, weights, strict=True)) if isinstance(weights, list) else {},
+        int(np.count_nonzero(seen.measured)),
+        int(np.count_nonzero(seen.candidates(chosen))),
+        chosen.tau,
+        None if math.isnan(chosen.threshold) else chosen.threshold,
+        chosen.features,
+        chosen.projection,
+        dict(zip(chosen.features, weights, strict=True)) if isinstance(weights, list) else {},
         share if isinstance(share, float) else None,
         dict(seen.unmeasured.most_common()),
-        corpus_digest(seen.digests.tobytes()),
-        selection,
+        corpus_digest(seen.digests[rows].tobytes() for rows in pieces(len(seen))),
     )
 
 
@@ -221,11 +247,14 @@ def _metadata(corpus: Corpus, scored: Scored) -> bytes:
 class Scores:
     """A file that `score` wrote, to be used in the place of a survey."""
 
-    path: Path
+    path: Location
     features: tuple[str, ...]  # those that its suitability is made of
     digest: str  # of the dataset
     about: Mapping[str, Any]
-    measured: Measured
+
+    def measured(self) -> "_Reading":
+        """What was measured, read in the order of the records."""
+        return _Reading(self.path)
 
     def refuse_other(self, corpus: Corpus) -> None:
         """Raise when the dataset was read otherwise, or measured by another version."""
@@ -238,13 +267,14 @@ class Scores:
                 )
         language = self.about.get("language")
         # where every record says its language, it does not matter what the others would be in
-        if language != corpus.language and (language or "no language" in self.measured.reasons):
+        unmeasured = self.about.get("unmeasured", {})
+        if language != corpus.language and (language or "no language" in unmeasured):
             raise UsageError(
                 f"{self.path}: records that do not say their language were measured as "
                 f"{language or 'of none'}; run `puzzlemark score` again with --language"
             )
 
-    def refuse_changed(self, path: Path, digest: str) -> None:
+    def refuse_changed(self, path: Location, digest: str) -> None:
         """Raise when the features are of another dataset."""
         if digest != self.digest:
             raise UsageError(
@@ -253,23 +283,76 @@ class Scores:
             )
 
 
-def load_scores(path: Path | str) -> Scores:
-    """Read the features that `score` wrote."""
+def read_suitability(path: Location | str) -> NDArray[np.float64]:
+    """The suitability of every record, from the file that `score` wrote; NaN: not measured."""
+    import pyarrow.parquet as pq
+
+    column: NDArray[np.float64] = pq.read_table(_readable(locate(path)), columns=["suitability"])[
+        0
+    ].to_numpy()
+    return column
+
+
+def load_scores(path: Location | str) -> Scores:
+    """Open the features that `score` wrote; they are read later, some at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(path)
+    path = locate(path)
     try:
-        table = pq.read_table(path, columns=[*FEATURES, "reason"])
-        about = orjson.loads((table.schema.metadata or {})[METADATA])
+        schema = pq.read_schema(_readable(path))
+        about = orjson.loads((schema.metadata or {})[METADATA])
         features, digest = tuple(about["features"]), str(about["digest"])
+        missing = [name for name in (*FEATURES, "reason") if name not in schema.names]
     except (OSError, pa.ArrowException, KeyError, TypeError, orjson.JSONDecodeError) as exc:
-        raise UsageError(
-            f"{path}: cannot be read as features; pass a file that `puzzlemark score` wrote"
-        ) from exc
-    columns = [table.column(name).fill_null(0).to_numpy().astype(np.int32) for name in FEATURES]
-    valid = table.column(FEATURES[0]).is_valid().to_numpy()
-    values = np.column_stack(columns) if len(table) else np.zeros((0, len(FEATURES)), np.int32)
-    reasons = table.column("reason").to_pylist()
-    measured = Measured(FeatureTable(values, valid.astype(np.bool_)), reasons)
-    return Scores(path, features, digest, about, measured)
+        raise UsageError(_unreadable(path)) from exc
+    if missing:
+        raise UsageError(_unreadable(path))
+    return Scores(path, features, digest, about)
+
+
+def _readable(path: Location) -> Any:
+    return path if isinstance(path, Path) else path.open()
+
+
+def _unreadable(path: Location) -> str:
+    return f"{path}: cannot be read as features; pass a file that `puzzlemark score` wrote"
+
+
+class _Reading:
+    """The features of a file, from its first record to its last."""
+
+    def __init__(self, path: Location) -> None:
+        self._path = path
+        self._batches = self._read()
+        self._rest = self._none()
+
+    def take(self, records: int) -> tuple[FeatureTable, list[str | None]]:
+        """The next records; see `survey.Measured`."""
+        import pyarrow as pa
+
+        while len(self._rest) < records and (more := next(self._batches, None)) is not None:
+            self._rest = pa.concat_tables([self._rest, more])
+        table, self._rest = self._rest.slice(0, records), self._rest.slice(records)
+        columns = [table.column(name).fill_null(0).to_numpy().astype(np.int32) for name in FEATURES]
+        valid = table.column(FEATURES[0]).is_valid().to_numpy()
+        values = np.column_stack(columns).reshape(len(table), len(FEATURES))
+        return FeatureTable(values, valid.astype(np.bool_)), table.column("reason").to_pylist()
+
+    def _read(self) -> "Iterator[pa.Table]":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            with pq.ParquetFile(_readable(self._path)) as file:
+                for batch in file.iter_batches(columns=[*FEATURES, "reason"]):
+                    yield pa.Table.from_batches([batch])
+        except (OSError, pa.ArrowException) as exc:
+            raise UsageError(_unreadable(self._path)) from exc
+
+    def _none(self) -> "pa.Table":
+        import pyarrow as pa
+
+        kinds = {field.name: field.type for field in _schema()}
+        wanted = [(name, kinds[name]) for name in (*FEATURES, "reason")]
+        return pa.schema(wanted).empty_table()

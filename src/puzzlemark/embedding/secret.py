@@ -5,31 +5,46 @@ import hmac
 import os
 import secrets
 import stat
+import unicodedata
 from pathlib import Path
 
-from puzzlemark.errors import SecretError
+from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.watermarks.base import Keyed, Watermark
 
 VARIABLE = "PUZZLEMARK_SECRET"
 SHORTEST = 16  # bytes
+LONGEST_NAME = 200  # characters of a licensee's name
+_OF_WATERMARKS = "watermark:"  # purposes whose keys differ between licensees
 
 
 class Secret:
     """Bytes that print as nothing: `Secret(***)`."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_licensee", "_value")
 
-    def __init__(self, value: bytes) -> None:
+    def __init__(self, value: bytes, licensee: str | None = None) -> None:
         if len(value) < SHORTEST:
             raise SecretError(f"the secret is too short; use at least {SHORTEST} bytes")
         self._value = value
+        self._licensee = licensee
 
     def __repr__(self) -> str:
         return "Secret(***)"
 
     def derive(self, purpose: str) -> bytes:
         """A key of 32 bytes for one purpose, from which neither secret nor other keys follow."""
-        return hmac.digest(self._value, purpose.encode(), hashlib.sha256)
+        key = hmac.digest(self._value, purpose.encode(), hashlib.sha256)
+        if self._licensee is None or not purpose.startswith(_OF_WATERMARKS):
+            return key
+        return hmac.digest(key, f"licensee:{self._licensee}".encode(), hashlib.sha256)
+
+    def licensed(self, licensee: str | None) -> "Secret":
+        """The same secret for one licensee's copy; None: for everybody's.
+
+        Only the keys of watermarks differ. Which records carry, and in which order they are walked,
+        is the same in all copies: one file of probes asks about all of them.
+        """
+        return self if licensee is None else Secret(self._value, spell_licensee(licensee))
 
     @property
     def fingerprint(self) -> str:
@@ -47,8 +62,18 @@ def bind_key(watermark: Watermark, secret: Secret) -> tuple[Watermark, str | Non
 
 def watermark_key(secret: Secret, scheme: str) -> tuple[bytes, str]:
     """The key of a watermark, and its fingerprint, which may be written."""
-    key = secret.derive(f"watermark:{scheme}")
+    key = secret.derive(f"{_OF_WATERMARKS}{scheme}")
     return key, Secret(key).fingerprint
+
+
+def spell_licensee(name: str) -> str:
+    """A licensee's name as keys are derived from it: composed (NFC), without blanks around it."""
+    spelled = unicodedata.normalize("NFC", name).strip()
+    if not spelled or not spelled.isprintable() or len(spelled) > LONGEST_NAME:
+        raise UsageError(
+            f"a licensee's name is 1 to {LONGEST_NAME} characters that can be printed, on one line"
+        )
+    return spelled
 
 
 def default_path() -> Path:

@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from puzzlemark.corpora.base import Corpus, Entry, open_corpus
+from puzzlemark.corpora.base import Corpus, Entry
 from puzzlemark.embedding.manifest import Carrier, Header, Manifest, load_manifest
+from puzzlemark.embedding.survey import reopen
 from puzzlemark.errors import ManifestError, UsageError
 from puzzlemark.languages.base import find
 from puzzlemark.snippet import Edit, Snippet, apply_edits, invert_edits
+from puzzlemark.stores import Location
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks.base import Mark, Part, Place, Role, Watermark, from_settings
 
@@ -98,14 +100,7 @@ def show(
     if rows is not None:
         carriers = [carrier for carrier in carriers if carrier.row in rows]
     carriers = _first(carriers, limit)
-    columns = loaded.header.columns
-    corpus = open_corpus(
-        path,
-        code_column=columns["code"],
-        id_column=columns["id"],
-        language_column=columns["language"],
-        language=loaded.header.language,
-    )
+    corpus = reopen(path, loaded.header)
     entries = read_entries(corpus, carriers, Path(manifest))
     side = which_side(path, manifest, carriers, entries)
     scheme = loaded.header.watermark
@@ -149,7 +144,10 @@ def read_entries(corpus: Corpus, carriers: Sequence[Carrier], manifest: Path) ->
 
 
 def which_side(
-    path: Path | str, manifest: Path | str, carriers: Sequence[Carrier], entries: Sequence[Entry]
+    path: Location | str,
+    manifest: Path | str,
+    carriers: Sequence[Carrier],
+    entries: Sequence[Entry],
 ) -> SideName | None:
     """Which of the two datasets this is, by the bytes at the places of the edits."""
     edited = [
@@ -226,7 +224,7 @@ def _side(code: bytes, places: Sequence[Place]) -> Side:
     return Side(code.decode(), tuple(spans))
 
 
-def _wrong(path: Path | str, manifest: Path | str, why: str) -> ManifestError:
+def _wrong(path: Location | str, manifest: Path | str, why: str) -> ManifestError:
     return ManifestError(
         f"{path}: neither the original nor the marked dataset of {manifest}: {why}; "
         "pass the dataset that this manifest was made with"

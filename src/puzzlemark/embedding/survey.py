@@ -5,22 +5,28 @@ Where an earlier run measured the dataset already, the pass parses nothing.
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
+from puzzlemark.carriers.moments import Moments
+from puzzlemark.carriers.selection import Suitability, Values, fit
 from puzzlemark.corpora.base import Batch, Corpus, Entry, open_corpus
-from puzzlemark.corpora.records import record_digest
+from puzzlemark.corpora.records import RECORD_BYTES, record_digest
+from puzzlemark.embedding.columns import Column, pieces
+from puzzlemark.embedding.manifest import Header
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import FEATURES, FeatureTable, measure
 from puzzlemark.languages.base import Language, find
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.resuming import Kept, Work
 from puzzlemark.snippet import Snippet
+from puzzlemark.stores import Location
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.watermarks.base import Watermark
 
@@ -35,66 +41,141 @@ class Wanted:
     features: tuple[str, ...] = FEATURES
 
 
+class Measured(Protocol):
+    """What an earlier run measured, read from the first record to the last."""
+
+    def take(self, records: int) -> tuple[FeatureTable, list[str | None]]:
+        """The next records: their features, and the reasons of those without; fewer at the end."""
+        ...
+
+
+MEASURED, MAY_OCCUR, HAS_NAMES = 1, 2, 4
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """What an earlier run measured: the features of every record, or the reason for none."""
-
-    table: FeatureTable
-    reasons: Sequence[str | None]
-
-
-@dataclass(frozen=True, slots=True)
 class Survey:
-    """What one pass learnt about every record, in dataset order; a few dozen bytes each."""
+    """What one pass learnt about every record, in dataset order: a byte each, the rest on disk.
 
-    table: FeatureTable
-    may_occur: NDArray[np.bool_]  # the mark's trigger may be there by nature
-    order: NDArray[np.uint64]  # walk carriers by ascending number, then by row
-    digests: NDArray[np.void]  # 16 bytes each
+    `seen.values[:1000]` are the features of the first thousand.
+    """
+
+    values: Column[np.int32]  # FEATURES of each record; zeros where it was not measured
+    flags: NDArray[np.uint8]
+    order: Column[np.uint64]  # walk carriers by ascending number, then by row
+    digests: Column[np.void]  # 16 bytes each
     unmeasured: Counter[str]  # records without features, by reason
-    spoken: NDArray[np.uint8]  # the language of each record by its place in `languages`, from 1
+    # the language of each record by its place in `languages`, from 1; a byte more of each, and
+    # nothing at all where they are all the same
+    spoken: NDArray[np.uint8] | None
     languages: tuple[str, ...]  # those of the records that are in one of ours, by name
+    moments: dict[str, Moments]  # of the records in each of them
 
     def __len__(self) -> int:
-        return len(self.may_occur)
-
-    def by_language(self) -> dict[str, NDArray[np.bool_]]:
-        """Which records are in which language; all are one group where only one is met."""
-        if len(self.languages) < 2:
-            return {name: np.ones(len(self), np.bool_) for name in self.languages or ("",)}
-        return {name: self.spoken == place for place, name in enumerate(self.languages, 1)}
+        return len(self.flags)
 
     @property
-    def names(self) -> NDArray[np.int32]:
-        """How many distinct names each snippet declares (dvc): at least its variables."""
-        return self.table.values[:, FEATURES.index("dvc")]
+    def measured(self) -> NDArray[np.bool_]:
+        """Which records have features."""
+        return _has(self.flags, MEASURED)
+
+    @property
+    def may_occur(self) -> NDArray[np.bool_]:
+        """Where the mark's trigger may be by nature."""
+        return _has(self.flags, MAY_OCCUR)
+
+    def by_language(self) -> dict[str, int | None]:
+        """The number of each language in `spoken`; where only one is met, all are one group."""
+        if len(self.languages) < 2:
+            return dict.fromkeys(self.languages or ("",))
+        return {name: place for place, name in enumerate(self.languages, 1)}
+
+    def fit(
+        self, features: tuple[str, ...], projection: str, tau: float, group: int | None = None
+    ) -> Suitability:
+        """How the records are scored, or those of one language."""
+        names = self.moments if group is None else (self.languages[group - 1],)
+        return fit(
+            sum((self.moments[name] for name in names), Moments()),
+            lambda: (self._values(rows, group) for rows in pieces(len(self))),
+            features=features,
+            projection=projection,
+            tau=tau,
+        )
+
+    def candidates(self, suitability: Suitability, group: int | None = None) -> NDArray[np.bool_]:
+        """Which records may carry a mark."""
+        found = np.zeros(len(self), np.bool_)
+        for rows in pieces(len(self)):
+            found[rows][self._chosen(rows, group)] = suitability.is_candidate(
+                self._values(rows, group)
+            )
+        return found
+
+    def has_names(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these snippets declare as many names as the mark needs variables."""
+        return _has(self.flags[rows], HAS_NAMES)
+
+    def _chosen(self, rows: slice, group: int | None) -> NDArray[np.bool_]:
+        chosen = _has(self.flags[rows], MEASURED)
+        if group is None:
+            return chosen
+        assert self.spoken is not None, "else all are one group"
+        chosen &= self.spoken[rows] == group
+        return chosen
+
+    def _values(self, rows: slice, group: int | None) -> Values:
+        return self.values[rows][self._chosen(rows, group)]
+
+
+def _has(flags: NDArray[np.uint8], flag: int) -> NDArray[np.bool_]:
+    return (flags & flag).astype(np.bool_)
 
 
 def open_input(
-    path: Path | str | Corpus,
+    path: Location | str | Corpus,
     *,
     language: str | None,
     default_language: str | None = None,
+    split: str | None = None,
     **columns: str | None,
 ) -> Corpus:
     """The dataset at a path, or one that is open: its columns and language are said already."""
     if not isinstance(path, Corpus):
-        return open_corpus(path, language=language or default_language, **columns)
+        return open_corpus(path, language=language or default_language, split=split, **columns)
     if given := sorted(name for name, value in columns.items() if value is not None):
         raise UsageError(f"the corpus is open, and its columns are known: leave out {given[0]}")
+    if split is not None:
+        raise UsageError("the corpus is open, and its files are known: leave out split")
     if language is not None:
         raise UsageError("the corpus is open, and its language is known: leave out language")
     return replace(path, language=path.language or default_language)
 
 
+def reopen(path: Location | str, header: Header, *, language: str | None = None) -> Corpus:
+    """A dataset of a manifest, original or marked, read as it was when it was marked."""
+    return open_corpus(
+        path,
+        code_column=header.columns["code"],
+        id_column=header.columns["id"],
+        language_column=header.columns["language"],
+        language=language or header.language,
+        names=[shard.name for shard in header.input.shards],
+    )
+
+
 def survey(
-    corpus: Corpus, wanted: Wanted, engine: Engine, progress: Progress = no_progress
+    corpus: Corpus,
+    wanted: Wanted,
+    engine: Engine,
+    progress: Progress = no_progress,
+    work: Work | None = None,
 ) -> Survey:
-    """Measure the whole dataset."""
-    growing = _Growing()
-    for part in engine.map(partial(survey_batch, wanted=wanted), corpus.batches()):
+    """Measure the whole dataset; what an interrupted run kept is not measured again."""
+    growing = _Growing.beside(work, wanted)
+    kept = None if work is None else Kept(work, "survey", _pack, _unpack)
+    for part in corpus.map(partial(survey_batch, wanted=wanted), engine, kept=kept):
         growing.add(part)
-        progress("measuring", len(growing.may_occur), None)
+        progress("measuring", len(growing.flags), None)
     return growing.finish()
 
 
@@ -104,19 +185,17 @@ def survey_measured(
     measured: Measured,
     engine: Engine,
     progress: Progress = no_progress,
+    work: Work | None = None,
 ) -> Survey:
     """The same survey of a dataset that was measured before: read, but not parsed again."""
-    growing = _Growing()
-    done = 0
-    for seen in engine.map(partial(look_batch, wanted=wanted), corpus.batches()):
-        rows = slice(done, done + len(seen.reasons))
-        known = measured.table.measured[rows]
+    growing = _Growing.beside(work, wanted)
+    for seen in corpus.map(partial(look_batch, wanted=wanted), engine):
+        known, theirs = measured.take(len(seen.reasons))
         if len(known) < len(seen.reasons):
             raise UsageError(f"{corpus.path}: more records than were measured; score it again")
-        theirs = measured.reasons[rows]
         reasons = [one or other for one, other in zip(seen.reasons, theirs, strict=True)]
-        usable = known & np.array([reason is None for reason in reasons], np.bool_)
-        values = np.where(usable[:, None], measured.table.values[rows], 0).astype(np.int32)
+        usable = known.measured & np.array([reason is None for reason in reasons], np.bool_)
+        values = np.where(usable[:, None], known.values, 0).astype(np.int32)
         growing.add(
             _Part(
                 FeatureTable(values, usable),
@@ -127,8 +206,7 @@ def survey_measured(
                 seen.spoken,
             )
         )
-        done += len(seen.reasons)
-        progress("reading", done, None)
+        progress("reading", len(growing.flags), None)
     return growing.finish()
 
 
@@ -219,6 +297,52 @@ def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
     )
 
 
+def _pack(parts: list[_Part]) -> bytes:
+    """Some parts as one, in a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = np.concatenate([part.table.values for part in parts])
+    measured = np.concatenate([part.table.measured for part in parts])
+    digests = b"".join(part.digests for part in parts)
+    unmeasured = sum((part.unmeasured for part in parts), Counter[str]())
+    table = pa.table(
+        {
+            **{name: values[:, place] for place, name in enumerate(FEATURES)},
+            "measured": measured,
+            "may_occur": np.concatenate([part.may_occur for part in parts]),
+            "order": np.concatenate([part.order for part in parts]),
+            "digest": pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(RECORD_BYTES), len(values), [None, pa.py_buffer(digests)]
+            ),
+            "language": pa.array([name for part in parts for name in part.spoken], pa.string()),
+        }
+    ).replace_schema_metadata({"unmeasured": orjson.dumps(unmeasured)})
+    with pa.BufferOutputStream() as stream:
+        pq.write_table(table, stream, compression="zstd")
+        content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def _unpack(content: bytes) -> list[_Part]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(content))
+    values = np.column_stack([table[name].to_numpy() for name in FEATURES]).astype(np.int32)
+    measured, may_occur = (table[name].to_numpy() for name in ("measured", "may_occur"))
+    return [
+        _Part(
+            FeatureTable(values.reshape(len(table), len(FEATURES)), measured),
+            may_occur,
+            table["order"].to_numpy(),
+            b"".join(table["digest"].to_pylist()),
+            Counter(orjson.loads(table.schema.metadata[b"unmeasured"])),
+            table["language"].to_pylist(),
+        )
+    ]
+
+
 def parse_entry(entry: Entry, wanted: str | None) -> Tree:
     """The tree of a record; raises UnparsableSnippet with the reason why it has none."""
     language = _language_of(entry, wanted)
@@ -246,40 +370,69 @@ def _order(entry: Entry, key: bytes | None) -> int:
 
 @dataclass(slots=True)
 class _Growing:
-    """A survey while it is made: plain bytes, so that no record is held twice or as objects."""
+    """A survey while it is made."""
 
-    values: bytearray = field(default_factory=bytearray)
-    measured: bytearray = field(default_factory=bytearray)
-    may_occur: bytearray = field(default_factory=bytearray)
-    order: bytearray = field(default_factory=bytearray)
-    digests: bytearray = field(default_factory=bytearray)
+    values: Column[np.int32]
+    order: Column[np.uint64]
+    digests: Column[np.void]
+    fewest: int  # names that a carrier declares
+    flags: bytearray = field(default_factory=bytearray)
     unmeasured: Counter[str] = field(default_factory=Counter)
-    spoken: bytearray = field(default_factory=bytearray)
-    languages: dict[str, int] = field(default_factory=lambda: {"": 0})  # in the order met
+    spoken: bytearray | None = None  # None: all records are in the one that was met first
+    languages: dict[str, int] = field(default_factory=dict)  # in the order met
+    moments: dict[str, Moments] = field(default_factory=dict)
+
+    @classmethod
+    def beside(cls, work: Work | None, wanted: Wanted) -> "_Growing":
+        """An empty one, on the disk that the output will be on."""
+        folder = None if work is None else work.folder
+        return cls(
+            Column(np.int32, len(FEATURES), folder=folder),
+            Column(np.uint64, folder=folder),
+            Column(f"V{RECORD_BYTES}", folder=folder),
+            0 if wanted.watermark is None else wanted.watermark.fewest_variables,
+        )
 
     def add(self, part: _Part) -> None:
-        self.values += part.table.values.tobytes()
-        self.measured += part.table.measured.tobytes()
-        self.may_occur += part.may_occur.tobytes()
-        self.order += part.order.tobytes()
-        self.digests += part.digests
+        values, measured = part.table.values, part.table.measured
+        self.values.append(values)
+        self.order.append(part.order)
+        self.digests.append(part.digests)
         self.unmeasured.update(part.unmeasured)
-        for name in part.spoken:
+        spoken = self._speak(part.spoken)
+        has_names = values[:, _NAMES] >= self.fewest
+        flags = measured * MEASURED | part.may_occur * MAY_OCCUR | has_names * HAS_NAMES
+        self.flags += flags.astype(np.uint8).tobytes()
+        for name in dict.fromkeys(part.spoken):
+            more = Moments.of(values[measured & (spoken == self.languages[name])])
+            self.moments[name] = self.moments.get(name, Moments()) + more
+
+    def _speak(self, names: list[str]) -> NDArray[np.uint8]:
+        """Note the languages of the next records."""
+        for name in dict.fromkeys(names):
             self.languages.setdefault(name, len(self.languages))
-        self.spoken += bytes(self.languages[name] for name in part.spoken)
+        spoken = np.array([self.languages[name] for name in names], np.uint8)
+        if self.spoken is None and len(self.languages) > 1:
+            self.spoken = bytearray(len(self.flags))  # zeros: the first one
+        if self.spoken is not None:
+            self.spoken += spoken.tobytes()
+        return spoken
 
     def finish(self) -> Survey:
-        values = np.frombuffer(self.values, np.int32).reshape(-1, len(FEATURES))
-        met = [name for name in self.languages if name]
-        names = tuple(sorted(met))  # not in the order of the records: the same for any order
+        met = list(self.languages)
+        names = tuple(sorted(name for name in met if name))  # the same for any order of records
+        places = np.array([names.index(name) + 1 if name else 0 for name in met], np.uint8)
+        spoken = None if self.spoken is None else places[np.frombuffer(self.spoken, np.uint8)]
         return Survey(
-            FeatureTable(values, np.frombuffer(self.measured, np.bool_)),
-            np.frombuffer(self.may_occur, np.bool_),
-            np.frombuffer(self.order, np.uint64),
-            np.frombuffer(self.digests, "V16"),
+            self.values,
+            np.frombuffer(self.flags, np.uint8),
+            self.order,
+            self.digests,
             self.unmeasured,
-            np.array([0, *(names.index(n) + 1 for n in met)], np.uint8)[
-                np.frombuffer(self.spoken, np.uint8)
-            ],
+            spoken,
             names,
+            self.moments,
         )
+
+
+_NAMES = FEATURES.index("dvc")  # distinct names that are declared: at least the variables

@@ -112,7 +112,7 @@ def _doubt(manifest: Manifest, rows: Mapping[str, list[int]], changed: Corpus) -
     for name, those in rows.items():
         if len(those) > 1:
             return f"the id {name!r} stands in several marked records"
-        if name == f"row:{those[0]}":
+        if re.fullmatch(rf"row:{those[0]}|row:\d+#\d+", name):
             return f"the marked record of row {those[0]} has no id"
     return None
 

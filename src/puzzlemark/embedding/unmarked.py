@@ -3,16 +3,12 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
 
 from puzzlemark import plugins
-from puzzlemark.corpora.base import Corpus, Derivations
-from puzzlemark.corpora.revising import HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST, Reviser
-from puzzlemark.embedding.manifest import Carrier, Edits
+from puzzlemark.corpora.revising import NAMES_OLD
+from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_FOR_IT,
@@ -23,51 +19,52 @@ from puzzlemark.embedding.plan import (
     budgets,
     counted,
 )
-from puzzlemark.errors import NothingMarked
+from puzzlemark.embedding.traces import UNRESTORABLE
+from puzzlemark.errors import CorpusError, NothingMarked
+from puzzlemark.stores import Location
 from puzzlemark.watermarks.base import named
 
 OTHERS_TOLD = 2
+ODD_SHARE = 0.1  # of syntax errors: more, and the records are hardly in that language
 FEWEST_CARRIERS = 400  # that show two exposures from answers alone, in the pilots
 HIDDEN_SHARE = 0.2  # carriers among the eligible: the precision of a perfect list of these
-TRACES = frozenset({HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST})
 REPEATED = "a line that the mark would change stands in another column, too"
 # A column that repeats the code of most records must be dropped, or nothing could be marked: the
 # summary warns of it.
 FEW = 0.5
+# what a text around the code gives away, or does not let go: never usual
+AROUND = {
+    NAMES_OLD: "the text around the code speaks of a variable that the mark would rename",
+    UNRESTORABLE: "the text around the code could not be restored exactly",
+}
 
 
-def leave_out_repeated(corpus: Corpus, planned: Plan, derived: Derivations) -> None:
-    """Take those carriers out of the plan: a docstring that quotes the old line tells them."""
-    found = _find_traces(corpus, planned, derived)
-    columns = Counter(column for traces in found.values() for column in traces)
+def leave_out_repeated(planned: Plan) -> None:
+    """Take those carriers out of the plan that something beside their code would tell."""
+    problems = [
+        (int(rows[0]), traces.problem)
+        for traces, rows in planned.traces.items()
+        if traces.problem is not None
+    ]
+    if problems:
+        raise CorpusError(min(problems)[1])
+    columns: Counter[str] = Counter()
+    for traces, rows in planned.traces.items():
+        columns.update(dict.fromkeys(traces.columns, len(rows)))
     usual = {name for name, count in columns.items() if count > FEW * len(planned.lines)}
-    for row, traces in found.items():
-        if traces - usual:
-            _leave_out(planned, row)
+    usual -= AROUND.keys()
+    left: list[tuple[int, str]] = []
+    for traces, rows in planned.traces.items():
+        if traces.columns - usual:
+            found = sorted(traces.columns & AROUND.keys())
+            reason = AROUND[found[0]] if found else REPEATED
+            left += ((row, reason) for row in rows.tolist())
+    for row, reason in sorted(left):
+        planned.counts.subtract(counted(Carrier.from_line(planned.lines[row])))
+        planned.kept[reason] += 1
+    planned.lines.leave_out(row for row, _ in left)
+    planned.digests.leave_out(row for row, _ in left)
     planned.counts = +planned.counts  # without those that became 0
-
-
-def _find_traces(corpus: Corpus, planned: Plan, derived: Derivations) -> dict[int, set[str]]:
-    """For each such carrier the columns that still show its old code."""
-    # by what any draw would change, not by what this one does: else the key decides who carries
-    reviser = Reviser.of(corpus.columns, Edits({**planned.lines, **planned.trials}), derived)
-    rows = np.asarray(reviser.rows, dtype=np.int64)
-    found: dict[int, set[str]] = {}
-    for batch in corpus.batches(rows, whole=True):
-        for row, record in zip(batch.rows.tolist(), batch.records(), strict=True):
-            stale = reviser.revise(row, record, f"{batch.shard}: row {row - batch.start}").stale
-            traces = {column for column, reason in stale.items() if reason in TRACES}
-            if traces:
-                found[row] = traces
-    return found
-
-
-def _leave_out(planned: Plan, row: int) -> None:
-    carrier = Carrier.from_line(planned.lines.pop(row))
-    planned.trials.pop(row, None)
-    del planned.digests[row]
-    planned.counts.subtract(counted(carrier))
-    planned.kept[REPEATED] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class _Case:
         return self.mark or self.settings.watermark.name
 
 
-def refuse_no_marks(path: Path, planned: Plan, settings: Settings, mark: str | None) -> None:
+def refuse_no_marks(path: Location, planned: Plan, settings: Settings, mark: str | None) -> None:
     """Raise when the plan has no mark: a dataset that is only called marked is worse than none."""
     if planned.lines:
         return
@@ -113,11 +110,14 @@ def warn_of_missed_rate(planned: Plan, settings: Settings) -> list[str]:
     _, least = budgets(records, settings)
     if marked >= least:
         return []
-    reason, count = _reasons(planned)[0]
+    # no record need have a reason: a watermark that hides leaves out records that could carry
+    reasons = _reasons(planned)
+    why = f"{settings.watermark.name} marks a share of the eligible records only"
+    if reasons:
+        why = f"the main reason: {reasons[0][0]} ({reasons[0][1]:,} records)"
     message = (
         f"{marked:,} of {records:,} records could be marked ({marked / records:.2%}), fewer than "
-        f"the {least:,} of --min-rate {settings.min_rate:g}; the main reason: {reason} "
-        f"({count:,} records)"
+        f"the {least:,} of --min-rate {settings.min_rate:g}; {why}"
     )
     return [message]
 
@@ -141,6 +141,21 @@ def warn_of_few(planned: Plan, settings: Settings) -> list[str]:
             f"--watermark {name}:share=1 --max-rate 1"
         )
     return warnings
+
+
+def warn_of_assumed_language(
+    kept: Mapping[str, int], records: int, language: str | None, mark: str | None
+) -> list[str]:
+    """A warning when records that say no language look like another than their mark's."""
+    wrong = kept.get("syntax errors", 0)
+    if language is None or wrong <= records * ODD_SHARE:
+        return []
+    message = (
+        f"no record says its language, so all were read as {language}, that of {mark}; {wrong:,} "
+        f"of {records:,} have syntax errors in it: if they are something else, pass --language or "
+        "--language-column"
+    )
+    return [message]
 
 
 def _explain(planned: Plan, settings: Settings, mark: str | None) -> str:

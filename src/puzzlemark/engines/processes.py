@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import cast
 
-from puzzlemark.engines.base import Batch, Divisible, Result
+from puzzlemark.engines._deaths import KILLED, explain_death
+from puzzlemark.engines.base import Batch, Result
 from puzzlemark.errors import PuzzleMarkError
 
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
@@ -65,51 +65,20 @@ def _has_result(future: "Future[Result]") -> bool:
 
 
 def _explain(function: Callable[[Batch], Result], lost: Sequence[Batch]) -> str:
-    """Why the pool broke: the work that was lost is tried again, one record at a time."""
-    parts = [part for batch in lost for part in _parts(batch)]
-    poison = _find_poison(function, parts)
-    if poison is None:
-        return (
-            "a worker process died, but no single record ends one: it was killed from outside, or "
-            "memory ran out; try fewer --workers"
-        )
-    return (
-        f"{_describe(poison)}: the worker process that reads this dies (a crash, or out of "
-        "memory); leave it out, and please report it"
-    )
-
-
-def _find_poison(function: Callable[[Batch], Result], parts: Sequence[Batch]) -> Batch | None:
-    """The first part that ends a fresh process in which nothing else runs."""
+    """Why the pool broke: the work that was lost is tried again in a fresh process."""
     pool = _pool(1)
+
+    def dies(part: Batch) -> bool:
+        with _interrupts_held():
+            future = pool.submit(function, part)
+        return isinstance(future.exception(), BrokenProcessPool)
+
     try:
-        for part in parts:
-            with _interrupts_held():
-                future = pool.submit(function, part)
-            if isinstance(future.exception(), BrokenProcessPool):
-                return part
+        return explain_death(lost, dies)
     except BrokenProcessPool:  # the process ended between two parts: of none of them
-        return None
+        return KILLED
     finally:
         pool.shutdown(cancel_futures=True)
-    return None
-
-
-def _parts(batch: Batch) -> Sequence[Batch]:
-    if isinstance(batch, Divisible):
-        return cast("Sequence[Batch]", batch.split())
-    if isinstance(batch, list):
-        return cast("Sequence[Batch]", [[each] for each in batch])
-    return [batch]
-
-
-def _describe(part: Batch) -> str:
-    if isinstance(part, Divisible):
-        return part.describe()
-    # a file of a source tree is its path and its content
-    while isinstance(part, list | tuple) and part:
-        part = part[0]
-    return str(part)
 
 
 # Ctrl-C reaches the whole group of processes; the parent alone decides what to do about it.

@@ -5,24 +5,20 @@ It has no sign: a snippet far simpler than most is as far out as one far more co
 
 import numpy as np
 
-from puzzlemark.carriers.projections.base import Column, Matrix
+from puzzlemark.carriers.projections.base import Column, Matrix, Spread, weigh
 
 
-def project(z: Matrix) -> Column:
+def project(z: Matrix, spread: Spread) -> Column:
     """The distance of each row from the mean, in the metric of the covariance matrix."""
     # the pseudo-inverse: features that depend on each other leave no inverse
-    inverse = np.linalg.pinv(_covariance(z), hermitian=True)
-    # not `z @ inverse`: BLAS may round equal rows differently
-    squares = np.einsum("ij,ij->i", np.einsum("ij,jk->ik", z, inverse), z)
+    inverse = np.linalg.pinv(spread.covariance, hermitian=True)
+    squares = np.zeros(len(z))
+    for column, weights in zip(z.T, inverse, strict=True):
+        squares += column * weigh(z, weights)
     distance: Column = np.sqrt(np.maximum(squares, 0.0))
     return distance
 
 
-def explain(z: Matrix) -> dict[str, float | list[float]]:
+def explain(spread: Spread) -> dict[str, float | list[float]]:
     """How many dimensions the features really have."""
-    return {"rank": float(np.linalg.matrix_rank(_covariance(z), hermitian=True))}
-
-
-def _covariance(z: Matrix) -> Matrix:
-    covariance: Matrix = z.T @ z / max(len(z) - 1, 1)
-    return covariance
+    return {"rank": float(np.linalg.matrix_rank(spread.covariance, hermitian=True))}

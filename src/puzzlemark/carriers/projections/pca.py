@@ -2,27 +2,24 @@
 
 import numpy as np
 
-from puzzlemark.carriers.projections.base import Column, Matrix
+from puzzlemark.carriers.projections.base import Column, Matrix, Spread, weigh
 
 NEGLIGIBLE = 1e-9  # of a unit vector
 
 
-def project(z: Matrix) -> Column:
+def project(z: Matrix, spread: Spread) -> Column:
     """Each row's place along the leading eigenvector of the covariance matrix."""
-    weights, _ = _leading(z)
-    # not `z @ weights`: BLAS may round equal rows differently, and split a tie at the threshold
-    projected: Column = np.einsum("ij,j->i", z, weights)
-    return projected
+    weights, _ = _leading(spread.covariance)
+    return weigh(z, weights)
 
 
-def explain(z: Matrix) -> dict[str, float | list[float]]:
+def explain(spread: Spread) -> dict[str, float | list[float]]:
     """The weight of each feature, and the share of the variance that lies along them."""
-    weights, share = _leading(z)
+    weights, share = _leading(spread.covariance)
     return {"weights": weights.tolist(), "explained_variance": share}
 
 
-def _leading(z: Matrix) -> tuple[Column, float]:
-    covariance = z.T @ z / max(len(z) - 1, 1)
+def _leading(covariance: Matrix) -> tuple[Column, float]:
     values, vectors = np.linalg.eigh(covariance)
     total = float(values.sum())
     share = float(values[-1]) / total if total > 0 else 0.0

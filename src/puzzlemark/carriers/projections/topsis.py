@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from puzzlemark.carriers.projections.base import Column, Matrix
+from puzzlemark.carriers.projections.base import Column, Matrix, Spread
 
 
-def project(z: Matrix) -> Column:
+def project(z: Matrix, spread: Spread) -> Column:
     """0 at the lowest value of every feature, 1 at the highest of every one."""
-    from_simplest = _distance(z, z.min(axis=0))
-    both = from_simplest + _distance(z, z.max(axis=0))
+    from_simplest = _distance(z, spread.lowest)
+    both = from_simplest + _distance(z, spread.highest)
     closeness = np.full(len(z), 0.5)  # where all snippets are alike, none is nearer
     np.divide(from_simplest, both, out=closeness, where=both > 0)
     return closeness
 
 
-def explain(z: Matrix) -> dict[str, float | list[float]]:
+def explain(spread: Spread) -> dict[str, float | list[float]]:
     """The two corners, in standard deviations from the mean."""
-    return {"simplest": z.min(axis=0).tolist(), "most_complex": z.max(axis=0).tolist()}
+    return {"simplest": spread.lowest.tolist(), "most_complex": spread.highest.tolist()}
 
 
 def _distance(z: Matrix, corner: Column) -> Column:

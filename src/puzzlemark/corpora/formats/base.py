@@ -11,6 +11,7 @@ from puzzlemark.corpora.records import Batch, Columns, Record, Rows
 from puzzlemark.corpora.revising import Reviser, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
+from puzzlemark.stores import Location
 
 # Records to add: plain ones, or batches of another dataset with all of their columns.
 Additions: TypeAlias = Iterable[Record | Batch]
@@ -23,15 +24,28 @@ class Job:
     """One shard to write again: which of its rows, and with which changes.
 
     All of it can be pickled, so that a shard can be written in another process or elsewhere. Rows
-    are those of the whole dataset; the shard's first record is row `start`.
+    are those of the whole dataset; the shard's first record is row `start`. A format is only ever
+    asked to write from and to files on its own machine.
     """
 
     shard: Shard
-    target: Path
+    target: Location
     columns: Columns
     start: int = 0
     rows: Rows | None = None  # sorted; None: all
     reviser: Reviser | None = None  # None: no column changes
+
+    @property
+    def source(self) -> Path:
+        """The shard's own file, on this machine."""
+        assert isinstance(self.shard.path, Path), "fetched before"
+        return self.shard.path
+
+    @property
+    def place(self) -> Path:
+        """Where it is written, on this machine."""
+        assert isinstance(self.target, Path), "sent afterwards"
+        return self.target
 
     def split(self) -> "list[Job]":
         """A shard is written by one worker; see `puzzlemark.engines.base.Divisible`."""
@@ -89,6 +103,17 @@ class Format(Protocol):
 
     def create(self, target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
         """Write a file that is like no other; `fields` are its columns, or the records tell."""
+        ...
+
+
+class Enterable(Format, Protocol):
+    """A format whose files can be read from places in their middle; others lack the function."""
+
+    def ends(self, shard: Shard) -> tuple[int, ...]:
+        """Where the parts end that can be read without what stands before them.
+
+        The last one ends with the shard: `(1000, 2000, 2300)` for three row groups.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzip: untouched lines are copied, touched ones edited in place."""
+"""JSON Lines, plain or packed: untouched lines are copied, touched ones edited in place."""
 
 import json
 from collections.abc import Generator, Iterable, Iterator
@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import orjson
 
-from puzzlemark.corpora.derived import NewValue, TextEdits
+from puzzlemark.corpora.derived import InnerEdits, NewValue, TextEdits
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.kinds import Value
 from puzzlemark.corpora.lines import (
+    PACKINGS,
     Sink,
     Span,
     Spelling,
     edit_literal,
+    find_inside,
     find_members,
     find_strings,
     is_plain,
@@ -27,7 +29,9 @@ from puzzlemark.corpora.revising import Reviser, Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
 
-EXTENSIONS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+EXTENSIONS = tuple(
+    ending + packing for ending in (".jsonl", ".ndjson") for packing in ("", *PACKINGS)
+)
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -35,7 +39,7 @@ _BOM = b"\xef\xbb\xbf"
 def head(shard: Shard) -> Record | None:
     """The first record."""
     for number, line in _numbered_records(shard):
-        return _decode_line(line, shard.name, number)
+        return decode_line(line, shard.name, number)
     return None
 
 
@@ -75,12 +79,17 @@ def batches(
 
 def decode(batch: Batch) -> list[Record]:
     """The records of a batch; each must have the code column."""
+    return decode_records(batch, split(batch))
+
+
+def decode_records(batch: Batch, spelled: Iterable[bytes]) -> list[Record]:
+    """The records that are spelled so, in a batch that knows where each begins."""
     assert batch.lines is not None
-    code = batch.columns.code
+    code = batch.columns.field
     records: list[Record] = []
     numbers: list[int] = batch.lines.tolist()
-    for number, line in zip(numbers, batch.payload.split(b"\n"), strict=True):
-        record = _decode_line(line, batch.shard, number)
+    for number, line in zip(numbers, spelled, strict=True):
+        record = decode_line(line, batch.shard, number)
         if code not in record:
             fields = ", ".join(record)
             raise CorpusError(
@@ -102,7 +111,7 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
     """Copy the shard block by block, editing the lines that change; then add lines."""
     row, first_line, is_ended = job.start, 1, True
     spelling: Spelling | None = None
-    with write_blocks(job.target) as out:
+    with write_blocks(job.place) as out:
         for block in read_blocks(job.shard.path):
             if job.rows is not None and (not len(job.rows) or row > job.rows[-1]):
                 break
@@ -115,18 +124,18 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
                 for changed in job.reviser.rows_in(row, row + len(places)):
                     at = places[changed - row]
                     where = f"{job.shard.name}:{first_line + at}"
-                    lines[at], done = _revise_line(lines[at], changed, job.reviser, spelling, where)
+                    lines[at], done = revise_line(lines[at], changed, job.reviser, spelling, where)
                     revisions.append(done)
             if job.rows is not None:
                 block = b"".join([lines[places[at]] + b"\n" for at in kept])
             elif revisions:
                 block = b"\n".join(lines)
             out.write(block)
-            yield Tally.of(len(kept), revisions, job.columns.code)
+            yield Tally.of(len(kept), revisions, job.columns.field)
             row += len(places)
             first_line += len(lines) - 1
             is_ended = block.endswith(b"\n") if block else is_ended
-        yield from _add(out, additions, job.columns.code, is_ended=is_ended)
+        yield from _add(out, additions, job.columns.field, is_ended=is_ended)
 
 
 def create(
@@ -145,12 +154,17 @@ def _add(
     """Lines of another dataset keep their bytes, other records are spelled as JSON."""
     number = 0
     for each in additions:
-        if isinstance(each, Batch) and each.format == "jsonl" and code in (None, each.columns.code):
+        if (
+            isinstance(each, Batch)
+            and each.format == "jsonl"
+            and code in (None, each.columns.field)
+            and each.places is None
+        ):
             lines, count = each.payload.removeprefix(_BOM) + b"\n", len(each.rows)
         else:
             records = each.records() if isinstance(each, Batch) else [each]
             require_code(records, code, number)
-            spelled = [_spell_record(record, number + at) for at, record in enumerate(records)]
+            spelled = [spell_record(record, number + at) for at, record in enumerate(records)]
             lines, count = b"".join([line + b"\n" for line in spelled]), len(records)
         out.write(lines if is_ended else b"\n" + lines)
         is_ended = True
@@ -158,7 +172,8 @@ def _add(
         yield Tally(added=count)
 
 
-def _spell_record(record: Record, number: int) -> bytes:
+def spell_record(record: Record, number: int) -> bytes:
+    """A record that is added, as JSON."""
     try:
         return orjson.dumps(dict(record))
     except TypeError:
@@ -172,13 +187,14 @@ def _spell_record(record: Record, number: int) -> bytes:
         ) from exc
 
 
-def _revise_line(
+def revise_line(
     line: bytes, row: int, reviser: Reviser, habits: Spelling, where: str
 ) -> tuple[bytes, Revision]:
+    """A record with its changes, spelled as it was."""
     shard, _, number = where.rpartition(":")
-    record = _decode_line(line, shard, int(number))
-    if reviser.columns.code not in record:
-        raise CorpusError(f"{where}: no field {reviser.columns.code!r}; pass --code-column")
+    record = decode_line(line, shard, int(number))
+    if reviser.columns.field not in record:
+        raise CorpusError(f"{where}: no field {reviser.columns.field!r}; pass --code-column")
     revision = reviser.revise(row, record, where)
     members = find_members(line, len(_BOM) if line.startswith(_BOM) else 0)
     spelling = habits if _is_plain(revision) else habits.learn(line)
@@ -194,8 +210,9 @@ def _revise_line(
 
 def _is_plain(revision: Revision) -> bool:
     for change in revision.cells.values():
-        if isinstance(change, TextEdits):
-            texts = [edit.new for edits in change.items.values() for edit in edits]
+        if isinstance(change, TextEdits | InnerEdits):
+            every = change.items if isinstance(change, TextEdits) else change.texts
+            texts = [edit.new for edits in every.values() for edit in edits]
         else:
             values = (change.old, change.new)
             texts = [value.encode() for value in values if isinstance(value, str)]
@@ -214,7 +231,16 @@ def _patches(
             fits = _spell_value(change.old, spelling) == line[start:end]
             yield column, [((start, end), _spell_value(change.new, spelling))] if fits else None
             continue
-        assert isinstance(change, TextEdits)
+        if isinstance(change, InnerEdits):
+            spans = [find_inside(line, start, at) for at in change.texts]
+            yield (
+                column,
+                [
+                    (span, edit_literal(line[slice(*span)], edits, spelling))
+                    for span, edits in zip(spans, change.texts.values(), strict=True)
+                ],
+            )
+            continue
         items = find_strings(line, (start, end)) if line[start] == ord("[") else [(start, end)]
         yield (
             column,
@@ -238,7 +264,8 @@ def _patch(line: bytes, patches: Iterable[tuple[Span, bytes]]) -> bytes:
     return b"".join((*pieces, line[at:]))
 
 
-def _decode_line(line: bytes, shard: str, number: int) -> dict[str, Any]:
+def decode_line(line: bytes, shard: str, number: int) -> dict[str, Any]:
+    """The record of a line; a damaged one is a CorpusError."""
     where = f"{shard}:{number}"
     if number == 1:
         line = line.removeprefix(_BOM)

@@ -1,0 +1,48 @@
+"""The engine `ray` beyond the contract: workers that die, clusters that are not there."""
+
+from pathlib import Path
+
+import pytest
+
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.writing import ATTEMPT
+from puzzlemark.engines.base import make
+from puzzlemark.errors import PuzzleMarkError, UsageError
+from tests.engines.poison import die_of_seven
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.slow  # a cluster's processor time is told too late to be measured
+
+
+def test_the_one_record_that_ends_a_worker_is_named() -> None:
+    engine = make(2, "ray:retries=0")
+    batches = [[1, 2, 3], [77, 7, 8], [9, 10]]
+    with pytest.raises(PuzzleMarkError, match=r"^7: the worker process that reads this dies"):
+        list(engine.map(die_of_seven, batches))
+    engine.close()
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(PuzzleMarkError, match=r"cannot reach the cluster at RAY_ADDRESS"):
+        make(2, "ray")
+
+
+def test_a_task_needs_some_part_of_a_core() -> None:
+    with pytest.raises(UsageError, match="cpus must be above 0"):
+        make(2, "ray:cpus=0")
+
+
+def test_what_a_dead_worker_left_is_not_published(tmp_path: Path) -> None:
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    for number in range(2):
+        (folder / f"{number}.jsonl").write_text(
+            '{"code": "a = 1", "language": "python"}\n', encoding="utf-8"
+        )
+    place = tmp_path / "out"
+    left = place / f"{ATTEMPT}dead"
+    left.mkdir(parents=True)
+    (left / "0.jsonl").write_text("half a line", encoding="utf-8")
+    open_corpus(folder).write(place, engine=make(1))
+    assert sorted(path.name for path in place.iterdir()) == ["0.jsonl", "1.jsonl"]
