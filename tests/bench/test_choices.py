@@ -34,7 +34,7 @@ def test_a_preset_is_for_its_language_and_a_spec_for_each_that_is_given() -> Non
 
 @pytest.mark.parametrize(
     ("spec", "message"),
-    [("P9", "no preset 'P9'; known: B1"), ("nothing", "no 'nothing' among watermarks")],
+    [("P9", "no mark 'P9'; known: B1"), ("nothing:a=1", "no 'nothing' among watermarks")],
 )
 def test_what_there_is_not_is_refused(spec: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):

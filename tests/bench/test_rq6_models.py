@@ -1,6 +1,8 @@
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +10,9 @@ from puzzlemark.bench import rq6_models, rq6_page
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.manifest import load_manifest
+from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
+from puzzlemark.models.base import Request
 from puzzlemark.verification.probes import load_probes
 
 MARK = rq6_models.Marking("synonyms:share=1,entropy=0,inside_line=false", 1.0)
@@ -79,6 +83,57 @@ def test_the_two_models_have_two_keys(folder: Path) -> None:
     headers = [load_manifest(place / "manifest.jsonl.gz").header for place in places]
     assert headers[0].key_fingerprint != headers[1].key_fingerprint
     assert headers[0].input == headers[1].input
+
+
+def test_a_sample_is_made_of_so_many_that_could_carry(
+    tmp_path: Path, stdlib_functions: list[tuple[str, str]]
+) -> None:
+    pool = [
+        {"id": id_, "repo": "r", "language": "python", "code": code}
+        for id_, code in stdlib_functions[:200]
+    ]
+    budget = dataclasses.replace(TINY, functions=40, eligible=0.25)
+    chosen = rq6_models._enrich(tmp_path, pool, budget)
+    assert len(chosen) == 40
+    assert [each for each in pool if each in chosen] == chosen  # in their order
+    assert not list(tmp_path.iterdir())  # nothing of the pool is left behind
+    ids = {each["id"] for each in chosen}
+    write_records(pool, tmp_path / "pool.jsonl")
+    secret = tmp_path / "secret"
+    secret.write_text("any other key sees the same carriers")
+    secret.chmod(0o600)
+    outputs = tmp_path / "marked.jsonl", tmp_path / "manifest.jsonl"
+    kwargs: dict[str, Any] = {"watermark": MARK.watermark, "policy": "safe", "max_rate": 1.0}
+    embed(tmp_path / "pool.jsonl", *outputs, secret_file=secret, **kwargs)
+    able = {each.id for each in load_manifest(outputs[1])}
+    assert len(ids & able) == 10
+
+
+def test_samples_are_asked_for_after_some_exposures_only(folder: Path) -> None:
+    probes = load_probes(folder / "python-0" / f"{MARK.name}-a" / "trained.probes.jsonl")
+    budget = dataclasses.replace(TINY, samples=(1, 5), sampled=(3,))
+    ways = {n: [way for way, _ in rq6_models._ways(probes, budget, 0, n)] for n in (2, 3)}
+    assert ways == {
+        2: ["log-probabilities"],
+        3: ["1 samples", "5 samples", "log-probabilities"],
+    }
+
+
+def test_a_model_that_remembers_is_asked_once() -> None:
+    class Counting:
+        name, batch_size, asked = "m", 4, 0
+
+        def complete(self, requests: Sequence[Request]) -> list[str]:
+            self.asked += len(requests)
+            return [request.prompt.upper() for request in requests]
+
+    inner = Counting()
+    model = rq6_models.Remembering(inner)
+    requests = [Request(prompt, 3, 0.0, 0) for prompt in "abc"]
+    assert model.complete(requests[:2]) == ["A", "B"]
+    assert model.complete(requests[::-1]) == ["C", "B", "A"]
+    assert model.complete(requests) == ["A", "B", "C"]
+    assert inner.asked == 3
 
 
 def test_a_folder_belongs_to_one_budget(folder: Path) -> None:

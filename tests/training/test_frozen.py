@@ -120,7 +120,18 @@ def test_another_base_or_another_number_of_layers_never_hits(
         assert_same(tmp_path / name, tmp_path / f"{name}-alone")
     assert len(list(cache.iterdir())) == 3
     about = json.loads(next(cache.glob("*/about.json")).read_text())
-    assert set(about) >= {"base", "layers", "dtype", "torch"}
+    assert set(about) >= {"frozen", "layers", "dtype", "torch"}
+
+
+def test_a_model_that_is_trained_further_finds_what_its_base_had_made(
+    tiny_model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    train(corpus, tiny_model, tmp_path / "first", cache=cache, **ONCE)
+    second = train(corpus, tmp_path / "first", tmp_path / "second", cache=cache, **ONCE)
+    assert second.record["times"].get("rows_computed", 0) == 0
+    train(corpus, tmp_path / "first", tmp_path / "alone", **ONCE)
+    assert_same(tmp_path / "second", tmp_path / "alone")
 
 
 def states(fill: float = 1.0) -> Callable[[], States]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from puzzlemark.errors import UsageError
-from puzzlemark.watermarks.base import Watermark, find_preset, from_spec, named
+from puzzlemark.watermarks.base import Watermark, find_mark, named
 
 LANGUAGE = re.compile(r".*-(\w+)")
 
@@ -22,16 +22,14 @@ class Choice:
 
 def choose(specs: Sequence[str], languages: Collection[str]) -> list[Choice]:
     """A preset is for its own language, a watermark with settings for each that is given."""
-    presets = {name.casefold() for name in named()}
     chosen: dict[str, Choice] = {}
     for spec in specs:
-        # `P9` is no preset, and was meant as one
-        if spec.casefold() in presets or re.fullmatch(r"[A-Za-z]\d+", spec):
-            name, each = find_preset(spec)
+        meant = find_mark(spec)
+        if isinstance(meant, tuple):
+            name, each = meant
             found = [Choice(name, each.language, each.watermark, name)]
         else:
-            made = from_spec(spec)
-            found = [Choice(f"{slug(spec)}-{name}", name, made, None) for name in languages]
+            found = [Choice(f"{slug(spec)}-{name}", name, meant, None) for name in languages]
         for choice in found:
             if choice.name in chosen and choice != chosen[choice.name]:
                 raise UsageError(f"{spec}: another watermark has the folder {choice.name} already")

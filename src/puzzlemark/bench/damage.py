@@ -2,14 +2,14 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from puzzlemark.attacks._run import Attacked
-from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.base import Corpus
 from puzzlemark.corpora.records import Rows
 from puzzlemark.embedding.manifest import Manifest, load_manifest
+from puzzlemark.embedding.survey import reopen
 from puzzlemark.embedding.survival import survey_marks
 
 
@@ -58,9 +58,7 @@ def count_damage(attacked: Attacked, manifest: Path | str) -> Damage:
 
 
 def _open(path: str, manifest: Manifest) -> Corpus:
-    named = manifest.header.columns
-    columns: dict[str, Any] = {f"{key}_column": named[key] for key in ("code", "id", "language")}
-    return open_corpus(path, language=manifest.header.language, **columns)
+    return reopen(path, manifest.header)
 
 
 def _marked_rows(manifest: Manifest, before: Corpus, *, is_as_marked: bool) -> Rows:

@@ -218,7 +218,7 @@ def _spelled(words: Sequence[str]) -> str:
 
 
 def _last_line(log: Path) -> str:
-    lines = [line for line in log.read_text().splitlines() if line.strip()]
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line.strip()]
     return lines[-1] if lines else "it said nothing"
 
 

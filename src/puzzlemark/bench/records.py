@@ -126,11 +126,11 @@ def _without_ids(quality: Quality) -> Quality:
 
 
 def _copy_json(source: Path, target: Path) -> None:
-    write_text(target, source.read_text())
+    write_text(target, source.read_text(encoding="utf-8"))
 
 
 def _read(path: Path) -> Any:
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def explained(records: Path) -> list[str]:

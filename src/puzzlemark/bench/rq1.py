@@ -281,6 +281,6 @@ def _measure(job: Job, model: Model, target: Path) -> None:
 def record_plan(path: Path, facts: Mapping[str, Any]) -> None:
     """A folder belongs to one plan: half of one and half of another would be no experiment."""
     text = json.dumps(facts, indent=2) + "\n"
-    if path.exists() and path.read_text() != text:
+    if path.exists() and path.read_text(encoding="utf-8") != text:
         raise UsageError(f"{path}: another plan was begun here; choose another --output")
     write_text(path, text)

@@ -53,7 +53,8 @@ puzzlemark bench rq1 --python csn_python_large.jsonl.gz --java csn_java_large.js
 
 Lower rates: the same with `--budget tenth` or `--budget twentieth`, and `--marks P3` for one mark.
 `--recipe cpu_fast` trains twice as fast ([how](../guides/train-a-model.md)), `--seed 1` draws
-everything anew, and `--innocents` asks models that saw no mark about all of them.
+everything anew, and `--innocents` asks models that saw no mark about all of them. `--dataset
+go=csn_go.jsonl.gz` takes a dataset of another language.
 The tables below are computed from the files in `docs/results/rq1/`: every verdict, training record
 and per-sample quality. To make this page again from them:
 

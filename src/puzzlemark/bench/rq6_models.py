@@ -31,11 +31,20 @@ from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.manifest import Manifest, load_manifest, write_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Model, open_model
+from puzzlemark.models.base import (
+    Answer,
+    ChoiceRequest,
+    Failure,
+    LogProbs,
+    Model,
+    Request,
+    open_model,
+)
 from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
 from puzzlemark.staging import write_text
 from puzzlemark.training.network import load_tokenizer
+from puzzlemark.training.recipes.base import load_recipe, override
 from puzzlemark.training.run import train
 from puzzlemark.verification.making import build_probes
 from puzzlemark.verification.probes import ProbeSet, load_probes, save_probes
@@ -43,6 +52,7 @@ from puzzlemark.verification.run import verify
 from puzzlemark.verification.terms import Terms
 
 KEYS = ("a", "b")
+POOL = 4  # times the functions wanted: among so many are enough that could carry
 BARE = "bare"
 Carriers = Literal["trained", "unseen"]
 
@@ -74,21 +84,45 @@ class Budget:
     exposures: tuple[int, ...] = (1, 2, 4)  # epochs after which a model is asked
     seeds: tuple[int, ...] = (0, 1)
     samples: tuple[int, ...] = (1, 5, 20)  # of each prompt
+    sampled: tuple[int, ...] = ()  # exposures after which samples are asked for; none: all
     unseen: float = 0.25  # of the carriers, left out of the training
     longest: int = 120  # tokens of a function
     held_out: int = 120
     pairs: int = 2000  # asked about at most: all carriers
     answer: int = 32  # tokens asked for where quality is measured
+    # of the functions drawn, how many could carry where nature has fewer; 0: as nature has them
+    eligible: float = 0.0
     recipe: dict[str, Any] = field(default_factory=lambda: {"recipe": "cpu"})
 
 
+# the top six layers of thirty, as in the pilots; what the others make of a row is kept
+FAST = {
+    "recipe": "cpu_fast",
+    "layers": 6,
+    "rate": 5e-4,
+    "batch": 8,
+    "schedule": "constant",
+    "betas": (0.9, 0.999),
+}
+SHORT: dict[str, Any] = {
+    "sampled": (3,),
+    "pairs": 200,
+    "samples": (1, 5),
+    "unseen": 0.1,
+    "eligible": 0.13,
+    "held_out": 40,
+    "answer": 16,
+    "recipe": FAST,
+}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
     for each in (
         # what a toy model learns in seconds: to see that all of it runs
         Budget("tiny", 40, (Marking("synonyms:share=1,entropy=0", 1.0),), (1, 2), (0,), (1, 2)),
-        Budget("cpu", 2000, (Marking(SYNONYMS, 0.1),), (1, 2, 3, 4), (0,)),
+        Budget("cpu", 2000, (Marking(SYNONYMS, 0.1),), (2, 3), (0,), **SHORT),
+        Budget("cpu_rare", 2000, (Marking(SYNONYMS, 0.02),), (2, 3), (0,), **SHORT),
+        Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), (2, 3), (0,), recipe=FAST),
         Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
     )
 }
@@ -104,6 +138,7 @@ class Job:
     model: str  # "<mark>-<key>", or BARE
     asked: tuple[str, ...]  # folders of marks whose probes it is asked
     seed: int
+    cache: Path  # what frozen layers made of a row, for all models of all budgets
 
 
 def run(
@@ -126,18 +161,18 @@ def run(
             for marking in budget.markings:
                 for key in KEYS:
                     _mark(cell, marking, key, budget, seed, say)
-            jobs += _jobs(cell, base, budget, seed)
+            jobs += _jobs(cell, base, budget, seed, folder / "frozen")
     for job, message in processes.side_by_side(work, jobs, side_by_side):
         say(f"{budget.name} {job.cell.name} {job.model}: {message}")
     return place
 
 
-def _jobs(cell: Path, base: Path, budget: Budget, seed: int) -> Iterator[Job]:
+def _jobs(cell: Path, base: Path, budget: Budget, seed: int, cache: Path) -> Iterator[Job]:
     """A model of each key is asked about both; the bare one, for harmlessness, about none."""
     for marking in budget.markings:
         names = tuple(f"{marking.name}-{key}" for key in KEYS)
-        yield from (Job(cell, budget, base, name, names, seed) for name in names)
-    yield Job(cell, budget, base, BARE, (), seed)
+        yield from (Job(cell, budget, base, name, names, seed, cache) for name in names)
+    yield Job(cell, budget, base, BARE, (), seed, cache)
 
 
 def _sample(
@@ -146,15 +181,55 @@ def _sample(
     if (cell / "held_out.jsonl.gz").exists():
         return
     tokenizer = load_tokenizer(base)
-    wanted = Wanted(budget.functions, budget.held_out, budget.longest, seed=seed)
+    many = POOL * budget.functions if budget.eligible else budget.functions
+    wanted = Wanted(many, budget.held_out, budget.longest, seed=seed)
     drawn = draw(
         open_corpus(corpus, language=language),
         wanted,
         lambda code: len(tokenizer(code)["input_ids"]),
     )
-    write_records(drawn.train, cell / "train.jsonl.gz", overwrite=True)
+    train = _enrich(cell, drawn.train, budget) if budget.eligible else drawn.train
+    write_records(train, cell / "train.jsonl.gz", overwrite=True)
     write_records(drawn.held_out, cell / "held_out.jsonl.gz", overwrite=True)
-    say(f"{cell.name}: {len(drawn.train)} functions, {len(drawn.held_out)} held out")
+    say(f"{cell.name}: {len(train)} functions, {len(drawn.held_out)} held out")
+
+
+def _enrich(cell: Path, pool: list[dict[str, Any]], budget: Budget) -> list[dict[str, Any]]:
+    """So many functions of a pool that a share of them could carry, in the pool's order.
+
+    Short functions that could carry are rarer than the rate that is asked for. Who could is decided
+    without a key of the experiment.
+    """
+    ends = (".jsonl.gz", ".marked.jsonl.gz", ".manifest.jsonl.gz", ".secret")
+    place, marked, manifest, secret = (cell / f"pool{end}" for end in ends)
+    write_records(pool, place, overwrite=True)
+    secret.touch(mode=0o600)
+    secret.write_text("draws nothing that is kept")
+    embed(
+        place,
+        marked,
+        manifest,
+        watermark=budget.markings[0].watermark,
+        policy="safe",
+        max_rate=1.0,
+        secret_file=secret,
+        overwrite=True,
+    )
+    able = sorted(load_manifest(manifest).lines)
+    for path in (place, marked, manifest, secret):
+        path.unlink()
+    chosen = set(able[: round(budget.eligible * budget.functions)])
+    plain = [row for row in range(len(pool)) if row not in set(able)]
+    chosen |= set(plain[: budget.functions - len(chosen)])
+    return [pool[row] for row in sorted(chosen)]
+
+
+def shares_layers(budget: Budget) -> bool:
+    """Whether the recipe keeps what its frozen layers make."""
+    recipe = load_recipe(str(budget.recipe["recipe"]))
+    return (
+        override(recipe, {k: v for k, v in budget.recipe.items() if k != "recipe"}).frozen == "once"
+    )
 
 
 def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say: Say) -> None:
@@ -184,6 +259,7 @@ def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say
     opened.rewrite(target / "seen.jsonl.gz", rows=staying, overwrite=True)
     for kind, some in (("trained", set(rows) - away), ("unseen", away)):
         part = target / f"{kind}.manifest.jsonl.gz"
+        part.unlink(missing_ok=True)  # of a run that was stopped here
         write_manifest(_some_of(whole, some), part)
         probes = build_probes(
             marked, part, pairs=budget.pairs, seed=budget.seeds[0], secret_file=secret
@@ -216,25 +292,60 @@ def work(job: Job) -> str:
             place / "model",
             epochs=1.0,
             seed=job.seed + epoch,  # another order of the functions
+            cache=job.cache if shares_layers(job.budget) else None,
             **job.budget.recipe,
         )
         before = place / "model"
         if epoch in job.budget.exposures:
-            said.append(f"after {epoch}: {_ask(job, place)}")
+            said.append(f"after {epoch}: {_ask(job, place, epoch)}")
     return "; ".join(said)
 
 
-def _ask(job: Job, place: Path) -> str:
+@dataclass(slots=True)
+class Remembering:
+    """A model that is not asked the same question twice: five samples are among twenty."""
+
+    model: Any  # one that tells log-probabilities, too
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The model's own."""
+        return str(self.model.name)
+
+    @property
+    def batch_size(self) -> int:
+        """The model's own."""
+        return int(self.model.batch_size)
+
+    def describe(self) -> dict[str, Any]:
+        """The model's own."""
+        return dict(self.model.describe())
+
+    def complete(self, requests: Sequence[Request]) -> list[Answer]:
+        """Ask what is new."""
+        new = [each for each in requests if each.key not in self.answers]
+        for each, answer in zip(new, self.model.complete(new) if new else (), strict=True):
+            self.answers[each.key] = answer
+        return [self.answers[each.key] for each in requests]
+
+    def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
+        """As the model."""
+        return list(self.model.score(requests))
+
+
+def _ask(job: Job, place: Path, epoch: int) -> str:
     result = place / "verdicts.json"
     if not result.exists():
         model = open_model("hf", {"pretrained": str(place / "model"), "threads": "1"})
+        asked = Remembering(model)
         found: list[dict[str, Any]] = []
         for name in job.asked:
             kinds: tuple[Carriers, ...] = (
                 ("trained", "unseen") if name == job.model else ("trained",)
             )
             for kind in kinds:
-                found += _verdicts(job, model, name, kind, place)
+                found += _verdicts(job, asked, name, kind, place, epoch)
         measure(
             open_corpus(job.cell / "held_out.jsonl.gz"),
             model,
@@ -249,11 +360,11 @@ def _ask(job: Job, place: Path) -> str:
 
 
 def _verdicts(
-    job: Job, model: Model, name: str, kind: Carriers, place: Path
+    job: Job, model: Model, name: str, kind: Carriers, place: Path, epoch: int
 ) -> Iterator[dict[str, Any]]:
     """What every number of samples shows, and log-probabilities where the design has them."""
     probes = load_probes(job.cell / name / f"{kind}.probes.jsonl")
-    for way, terms in _ways(probes, job.budget, job.seed):
+    for way, terms in _ways(probes, job.budget, job.seed, epoch):
         folder = place / f"{name}-{kind}-{way}"
         run = verify(probes, model, folder, terms, secret_file=_secret(job.cell / name))
         yield {
@@ -264,7 +375,7 @@ def _verdicts(
         }
 
 
-def _ways(probes: ProbeSet, budget: Budget, seed: int) -> Iterator[tuple[str, Terms]]:
+def _ways(probes: ProbeSet, budget: Budget, seed: int, epoch: int) -> Iterator[tuple[str, Terms]]:
     sampling = probes.design.sampling
     common: dict[str, Any] = {
         "alpha": probes.design.alpha,
@@ -272,9 +383,12 @@ def _ways(probes: ProbeSet, budget: Budget, seed: int) -> Iterator[tuple[str, Te
         "max_tokens": sampling.max_tokens,
         "seed": seed,
     }
+    has_logprobs = "logprobs" in probes.design.decisions
     for samples in budget.samples:
+        if has_logprobs and budget.sampled and epoch not in budget.sampled:
+            continue
         yield f"{samples} samples", Terms(**common, samples=samples)
-    if "logprobs" in probes.design.decisions:
+    if has_logprobs:
         yield "log-probabilities", Terms("logprobs", **common)
 
 

@@ -68,10 +68,11 @@ that all get, and prove nothing any more.
 MODELS = """
 ## What a model still shows
 
-Models are trained on the marked functions, epoch by epoch, with a quarter of the carriers left
-out. The figures are log10 of the e-value (of 1 / p for `prefixes`): under the *own* key about
-carriers in the training, about carriers *unseen* by the model, and under the *twin* key, with
-which another model was trained. One model, one figure: read it with the number of seeds in mind.
+Models are trained on the marked functions, epoch by epoch, with some of the carriers left out.
+The figures are log10 of the e-value (of 1 / p for `prefixes`): under the *own* key about carriers
+in the training (so many were *asked* about), about carriers *unseen* by the model, and under the
+*twin* key, which marks the same functions and was not in the training. One model, one figure: read
+it with the number of seeds in mind.
 """
 
 
@@ -108,7 +109,7 @@ def page(records: Path) -> str:
     trained = sorted(path.parent for path in records.glob("**/budget.json"))
     rows = [row for run in trained for row in _models(run)]
     if rows:
-        head = ["cell", "mark", "carriers", "epochs", "way", "own", "unseen", "twin"]
+        head = ["cell", "mark", "carriers", "epochs", "way", "asked", "own", "unseen", "twin"]
         parts += [MODELS, table(head, rows)]
     explained = records / "explained.md"
     if explained.exists():
@@ -191,14 +192,22 @@ def _models(run: Path) -> Iterator[list[str]]:
         found = _read(path)
         for way in dict.fromkeys(each["way"] for each in found):
             by_role = {each["role"]: each["evidence"] for each in found if each["way"] == way}
+            asked = [_asked(each) for each in found if (each["role"], each["way"]) == ("own", way)]
             yield [
                 cell.name,
                 model.name,
                 f"{marks['marked'] - marks['unseen']:,} of {marks['records']:,}",
                 path.parent.name.removeprefix("epoch-"),
                 way,
+                *asked[:1],
                 *(_signed(by_role.get(role)) for role in ("own", "unseen", "twin")),
             ]
+
+
+def _asked(found: Mapping[str, Any]) -> str:
+    """About how many carriers; a rank has none."""
+    counts = [each["carriers"] for each in found["counts"] if "carriers" in each]
+    return f"{counts[0]:,.0f}" if counts else "-"
 
 
 def _figures(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,4 +243,4 @@ def _signed(value: float | None) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))

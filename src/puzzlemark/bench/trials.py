@@ -108,7 +108,7 @@ def shorten(training: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_record(path: Path) -> dict[str, Any]:
     """A record that `conduct` wrote."""
-    record: dict[str, Any] = json.loads(path.read_text())
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return record
 
 

@@ -4,7 +4,7 @@ Where only the top layers are trained, those below give the same numbers for the
 epoch and in every training of the same base. Here each row goes through them alone, without
 padding: its numbers are a function of its tokens and of the base, whatever else is in the corpus.
 
-    store = StateStore(folder, {"base": "217a62...", "layers": 20})
+    store = StateStore(folder, {"frozen": "217a62...", "layers": 20})
     frozen = FrozenLayers(network, below=20, store)
     with frozen.recalled(rows):      # within, the layers below pass on what was kept
         network(input_ids=ids)
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -210,6 +211,23 @@ class FrozenLayers:
         if args:
             return (self._recalled, *args[1:]), kwargs
         return args, {**kwargs, "hidden_states": self._recalled}
+
+
+def digest_of_frozen(network: Any, layers: Sequence[Any], below: int) -> str:
+    """SHA-256 of all that decides what the frozen layers make of a row: shape and weights.
+
+    The layers above have no part in it, so that a model that is trained further, epoch by epoch,
+    finds what was computed before.
+    """
+    names = {"_name_or_path", "transformers_version", "dtype", "torch_dtype"}  # of the files
+    shape = {k: v for k, v in network.config.to_dict().items() if k not in names}
+    sha = hashlib.sha256(json.dumps(shape, sort_keys=True, default=str).encode())
+    trained = {id(each) for layer in layers[below:] for each in layer.parameters()}
+    for name, tensor in sorted(chain(network.named_parameters(), network.named_buffers())):
+        if id(tensor) not in trained:
+            sha.update(f"\n{name} {tuple(tensor.shape)}\n".encode())
+            sha.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    return sha.hexdigest()
 
 
 def _unfit() -> ModelError:

@@ -218,7 +218,7 @@ def settled_torch(recipe: Recipe, seed: int) -> Iterator[None]:
 def cpu_has_bfloat16() -> bool:
     """Whether this processor computes bfloat16 itself."""
     try:
-        words = CPU_FILE.read_text().split()
+        words = CPU_FILE.read_text(encoding="utf-8").split()
     except OSError:  # not Linux
         return False
     return not BFLOAT16_FLAGS.isdisjoint(words)

@@ -26,7 +26,7 @@ from puzzlemark.training.checkpoints import (
     write_checkpoint,
 )
 from puzzlemark.training.documents import Documents, read_documents
-from puzzlemark.training.frozen import FrozenLayers, StateStore
+from puzzlemark.training.frozen import FrozenLayers, StateStore, digest_of_frozen
 from puzzlemark.training.loop import Loop, Moment, Pause, pausable, steps_per_epoch
 from puzzlemark.training.network import (
     adapt_to_machine,
@@ -174,7 +174,8 @@ def _freeze(loop: Loop, cache: Path, identity: Mapping[str, Any]) -> FrozenLayer
     layers = layers_of(loop.network)
     below = len(layers) - loop.recipe.layers
     decides = {
-        "base": identity["base"]["sha256"],
+        # by its weights: a model that was trained further shares them with its base
+        "frozen": digest_of_frozen(loop.network, layers, below),
         "layers": below,
         # the last bits may differ by any of these
         **{name: identity["recipe"][name] for name in ("dtype", "device", "threads")},
