@@ -2,13 +2,16 @@
 PYTHON ?= python3
 VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 RUN = $(VENV)/bin
+# Byte code is kept, whatever the environment says: hundreds of tests start the program. The tests of a file share
+# what they need, so they run in one process.
+TESTING = PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest -n auto --dist loadfile
 # `make test TORCH=torch` also runs the tests that need torch; name the build that suits the machine
 TORCH ?=
 MADE = $(VENV)/.made
 READY = $(VENV)/.ready
 LEARNING = $(VENV)/.ready-train
 
-.PHONY: help demo demo-quick test check format bench clean
+.PHONY: help demo demo-quick test test-slow slow-list docs check format bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,11 +22,22 @@ demo: $(LEARNING)  ## watermark real code, train a real model on it, and find th
 demo-quick: $(READY)  ## without a model: watermark, look at the marks, take them out again
 	@$(RUN)/python -m examples.demo_quick
 
-test: $(READY) $(if $(TORCH),$(LEARNING))  ## run the tests
-	$(RUN)/python -m pytest -n auto
+test: $(READY) $(if $(TORCH),$(LEARNING))  ## run the tests, but those that take long
+	$(TESTING) -m 'not slow'
+
+test-slow: $(READY) $(if $(TORCH),$(LEARNING))  ## run the tests that take long
+	$(TESTING) -m slow
+
+slow-list: $(READY)  ## after both: write tests/slow.txt anew, from the times that were measured
+	$(RUN)/python -m tests.slowness
+
+docs: $(READY)  ## the documentation as a website: build/site/index.html
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(RUN)/python -m mkdocs build --strict
+	@echo "build/site/index.html"
 
 check: $(READY)  ## ruff and mypy strict
 	$(RUN)/ruff check .
+	$(RUN)/ruff check --preview --select PLW1514 src examples benchmarks website  # an encoding is named
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 

@@ -9,17 +9,16 @@ import time
 from pathlib import Path
 
 import puzzlemark as pm
-from examples.story import CORPUS, FOLDER, console, harvest, say, step
-from puzzlemark.cli.show import changes, heading
-from puzzlemark.pages.histogram import suitability_picture
-from puzzlemark.staging import write_text
+from examples.story import CORPUS, FOLDER, console, harvest, say, show_marks, step
+from puzzlemark.embedding.drawing import save_scores_picture
 
 STRATEGIES = {
+    "synonyms": "marks with a key: names that people use anyway, chosen by your secret",
     "P1": "fixed prefix: the name `key`, joined with the variable that follows it",
     "U1": "universal: a function's own first two variables, joined",
 }
+PAPERS = ("P1", "U1")
 SHOWN = 2
-EASY_LINES = 8  # a function of about this size can be taken in at a glance
 
 
 def main() -> None:
@@ -43,8 +42,7 @@ def score() -> None:
     scored = pm.score(CORPUS, features, workers=None, overwrite=True)
     say(f"{scored.candidates:,} of {scored.records:,}; suitability {scored.threshold:.4f} or more")
     picture = features.with_suffix(".svg")
-    drawn = suitability_picture(scored.selection.scores, scored.threshold, scored.tau)
-    write_text(picture, drawn)
+    save_scores_picture(scored, picture, overwrite=True)
     say(f"-> {features} and its picture {picture}")
 
 
@@ -55,7 +53,8 @@ def embed(mark: str) -> None:
         CORPUS,
         marked(mark),
         manifest(mark),
-        mark=mark,
+        mark=mark if mark in PAPERS else None,
+        watermark=None if mark in PAPERS else mark,
         secret_file=FOLDER / "secret",
         workers=None,
         overwrite=True,
@@ -67,13 +66,7 @@ def embed(mark: str) -> None:
 def show(mark: str) -> None:
     """A few marks, before and after."""
     step("Look at what changed")
-    marks = pm.show(marked(mark), manifest(mark), limit=None).marks
-    # where the trigger was there by nature, so that one name changed and no more
-    readable = [each for each in marks if sum(part.was is not None for part in each.parts) == 1]
-    readable.sort(key=lambda each: abs(each.before.code.count("\n") - EASY_LINES))
-    for each in readable[:SHOWN]:
-        for line in (heading(each), *changes(each), ""):
-            console.print(line, soft_wrap=True)
+    show_marks(marked(mark), manifest(mark), SHOWN)
 
 
 def revert(mark: str) -> None:

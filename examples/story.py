@@ -6,11 +6,14 @@ from pathlib import Path
 from rich.console import Console
 
 import puzzlemark as pm
+from puzzlemark.cli.show import changes, heading
 
 FOLDER = Path("demo")
 CORPUS = FOLDER / "stdlib.jsonl.gz"
 # neither the library's own tests nor what was installed later
 NOT_HARVESTED = ("site-packages", "test", "tests", "idlelib", "lib2to3", "distutils", "tkinter")
+
+EASY_LINES = 8  # a function of about this size can be taken in at a glance
 
 console = Console(highlight=False)
 
@@ -32,3 +35,14 @@ def step(title: str) -> None:
 def say(text: str) -> None:
     """One line below the step."""
     console.print(f"  {text}", soft_wrap=True)
+
+
+def show_marks(dataset: Path, manifest: Path, count: int) -> None:
+    """A few marks, before and after."""
+    marks = pm.show(dataset, manifest, limit=None).marks
+    # where the trigger was there by nature, so that one name changed and no more
+    readable = [each for each in marks if sum(part.was is not None for part in each.parts) == 1]
+    readable.sort(key=lambda each: abs(each.before.code.count("\n") - EASY_LINES))
+    for each in readable[:count]:
+        for line in (*heading(each).split("\n"), *changes(each), ""):
+            console.print(f"    {line}" if line else "", soft_wrap=True)

@@ -1,6 +1,7 @@
 """What many tests need: real functions, and a dataset of them."""
 
 import ast
+import itertools
 import os
 import sysconfig
 from collections.abc import Iterator
@@ -10,9 +11,20 @@ import orjson
 import pytest
 from hypothesis import settings
 
+from tests.slowness import Timing
+
+# one thread each: tests run side by side already, and waiting threads of OpenMP burn the processor
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
+
 # a shared machine may pause for longer than any deadline
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Timing(), "puzzlemark-timing")
+
 
 MODULES = ("argparse", "calendar", "configparser", "difflib", "inspect", "mailbox", "tarfile")
 
@@ -56,10 +68,15 @@ def corpus_path(tmp_path: Path, corpus_bytes: bytes) -> Path:
     return path
 
 
+NUMBERS = itertools.count()
+
+
 @pytest.fixture(autouse=True)
 def own_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test finds or leaves a secret in the user's own configuration."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    # made by whoever needs it; `mktemp` would read a list of thousands of folders for each test
+    config = tmp_path_factory.getbasetemp() / "config" / str(next(NUMBERS))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
     monkeypatch.delenv("PUZZLEMARK_SECRET", raising=False)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+GUIDES = [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 PROGRAMS = Path("tests") / "programs" / "python"  # what the guides take for a source tree
 SECRET = "the secret of the guides, which everybody may know"  # noqa: S105
 BLOCK = re.compile(

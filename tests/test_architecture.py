@@ -11,7 +11,8 @@ import puzzlemark
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "puzzlemark"
-GROUND = {"snippet", "errors", "plugins", "provenance", "progress", "files", "staging"}
+GROUND = {"snippet", "errors", "plugins", "provenance", "progress"}
+GROUND |= {"stores", "files", "holding", "staging", "resuming"}
 FORBIDDEN_NAMES = {"utils", "util", "common", "core", "helpers", "misc"}
 # functions of `plugins` whose first argument names the package that they look into
 LOOKS = {"names", "load", "find", "every", "configure", "build", "distribution", "subpackages"}

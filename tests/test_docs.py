@@ -43,6 +43,7 @@ def commands(page: Path) -> list[str]:
 def name_and_words(line: str) -> tuple[list[str], list[str]]:
     """`puzzlemark model fetch x` -> (["model", "fetch"], ["x"]); a group may be a command, too."""
     words = shlex.split(line)[1:]
+    words = words[: words.index("|")] if "|" in words else words  # what another program is told
     is_group = words[0] in plugins.subpackages("cli")
     length = 2 if is_group and not words[1].startswith("-") else 1
     return words[:length], words[length:]
@@ -128,11 +129,12 @@ def test_a_guide_shows_what_the_program_prints(guide: Path, tmp_path: Path) -> N
 
 
 def test_every_guide_that_shows_an_output_is_run_or_says_why_not() -> None:
-    assert {guide.stem for guide in REPLAYED} == {
+    assert {guide.stem for guide in REPLAYED} >= {
         "first-watermark",
         "protect-a-repository",
         "run-a-study",
         "attack-a-dataset",
+        "publish-a-dataset",
     }
     for guide in guides.GUIDES:
         for block in guides.BLOCK.finditer(guide.read_text()):

@@ -217,8 +217,11 @@ def test_broken_packages_take_no_command_with_them(tmp_path: Path, corpus_path: 
     """One broken plug-in of each kind: `list` and `embed` warn once for each and do their work."""
     site = tmp_path / "site"
     groups = {f"puzzlemark.{package}": {"broken": "pm_bad"} for package in plugins.packages()}
-    groups["puzzlemark.cli"] = {"broken": "pm_bad"}
-    install(site, "pm-bad", {"pm_bad.py": "import no_such_library\n"}, groups)
+    command = {"puzzlemark.cli": {"broken": "pm_bad"}}
+    install(site, "pm-bad", {"pm_bad.py": "import no_such_library\n"}, groups | command)
+    done = run_with(site, "--help", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("warning: cli 'broken' of the package pm-bad 1.0 cannot be used")
     done = run_with(site, "list", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "fixed_prefix:prefix=key" in done.stdout

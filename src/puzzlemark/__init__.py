@@ -21,17 +21,23 @@ if TYPE_CHECKING:
     from puzzlemark.doctor import diagnose
     from puzzlemark.embedding.drawing import save_marks_page, save_scores_picture
     from puzzlemark.embedding.manifest import Manifest, load_manifest
+    from puzzlemark.embedding.memory import Embedded, embed, marker
     from puzzlemark.embedding.owner import embed_owner
-    from puzzlemark.embedding.run import Summary, apply, embed, revert
+    from puzzlemark.embedding.run import Summary, apply, revert
     from puzzlemark.embedding.scores import Scored, score
     from puzzlemark.embedding.showing import show
     from puzzlemark.errors import PuzzleMarkError
+    from puzzlemark.evidence.bundle import bundle
+    from puzzlemark.evidence.check import check as check_bundle
     from puzzlemark.evidence.commitment import Commitment, commit, load_commitment
-    from puzzlemark.evidence.stamping import stamp
+    from puzzlemark.evidence.comparing import compare as compare_probes
+    from puzzlemark.evidence.stamping import stamp, stamp_line
     from puzzlemark.features.measure import measure
     from puzzlemark.harvesting.run import harvest_to as harvest
     from puzzlemark.models.base import open_model
     from puzzlemark.models.fetching.run import fetch as fetch_model
+    from puzzlemark.protecting.dataset import as_dataset as repository_as_dataset
+    from puzzlemark.protecting.run import Protected, protect, revert_repository
     from puzzlemark.quality.compare import compare as compare_quality
     from puzzlemark.quality.measure import measure as measure_quality
     from puzzlemark.quality.result import load_quality
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
     from puzzlemark.verification.run import Run, load_run, verify
     from puzzlemark.verification.terms import Terms
     from puzzlemark.verification.together import product as multiply
+    from puzzlemark.verification.tracing import read_licensees, trace
     from puzzlemark.verification.verdict import adjust as together
     from puzzlemark.watermarks.base import Mark, Refusal
 
@@ -64,9 +71,11 @@ _HOMES = {
     "Audit": "auditing.run",
     "Commitment": "evidence.commitment",
     "Edit": "snippet",
+    "Embedded": "embedding.memory",
     "Manifest": "embedding.manifest",
     "Mark": "watermarks.base",
     "Policy": "syntax.variables",
+    "Protected": "protecting.run",
     "PuzzleMarkError": "errors",
     "Refusal": "watermarks.base",
     "Run": "verification.run",
@@ -80,12 +89,15 @@ _HOMES = {
     "attack": "attacks._run",
     "attack_cost": "attacks._run",
     "audit": "auditing.run",
+    "bundle": "evidence.bundle",
+    "check_bundle": "evidence.check:check",
     "commit": "evidence.commitment",
+    "compare_probes": "evidence.comparing:compare",
     "compare_quality": "quality.compare:compare",
     "count_damage": "bench.damage",
     "detect": "detectors._run",
     "diagnose": "doctor",
-    "embed": "embedding.run",
+    "embed": "embedding.memory",
     "embed_owner": "embedding.owner",
     "fetch_model": "models.fetching.run:fetch",
     "functions": "syntax.variables",
@@ -96,6 +108,7 @@ _HOMES = {
     "load_quality": "quality.result",
     "load_run": "verification.run",
     "make_study": "studying.making",
+    "marker": "embedding.memory",
     "measure": "features.measure",
     "measure_quality": "quality.measure:measure",
     "multiply": "verification.together:product",
@@ -104,9 +117,13 @@ _HOMES = {
     "power": "verification.power:plan",
     "power_of_draws": "verification.power:plan_drawn",
     "probe": "verification.making:build_probes",
+    "protect": "protecting.run",
     "read": "corpora.base:open_corpus",
+    "read_licensees": "verification.tracing",
     "report": "verification.report:write_report",
+    "repository_as_dataset": "protecting.dataset:as_dataset",
     "revert": "embedding.run",
+    "revert_repository": "protecting.run",
     "save_marks_page": "embedding.drawing",
     "save_probes": "verification.probes",
     "save_scores_picture": "embedding.drawing",
@@ -117,9 +134,11 @@ _HOMES = {
     "show": "embedding.showing",
     "split": "quality.split",
     "stamp": "evidence.stamping",
+    "stamp_line": "evidence.stamping",
     "study_power": "studying.power",
     "study_results_page": "studying.results:results_page",
     "together": "verification.verdict:adjust",
+    "trace": "verification.tracing",
     "train": "training.run",
     "verify": "verification.run",
 }
@@ -127,9 +146,11 @@ __all__ = [
     "Audit",
     "Commitment",
     "Edit",
+    "Embedded",
     "Manifest",
     "Mark",
     "Policy",
+    "Protected",
     "PuzzleMarkError",
     "Refusal",
     "Run",
@@ -143,7 +164,10 @@ __all__ = [
     "attack",
     "attack_cost",
     "audit",
+    "bundle",
+    "check_bundle",
     "commit",
+    "compare_probes",
     "compare_quality",
     "count_damage",
     "detect",
@@ -159,6 +183,7 @@ __all__ = [
     "load_quality",
     "load_run",
     "make_study",
+    "marker",
     "measure",
     "measure_quality",
     "multiply",
@@ -167,9 +192,13 @@ __all__ = [
     "power",
     "power_of_draws",
     "probe",
+    "protect",
     "read",
+    "read_licensees",
     "report",
+    "repository_as_dataset",
     "revert",
+    "revert_repository",
     "save_marks_page",
     "save_probes",
     "save_scores_picture",
@@ -180,9 +209,11 @@ __all__ = [
     "show",
     "split",
     "stamp",
+    "stamp_line",
     "study_power",
     "study_results_page",
     "together",
+    "trace",
     "train",
     "verify",
 ]

@@ -22,7 +22,7 @@ from puzzlemark.models.fetching.run import default_folder
 State = Literal["ok", "missing", "warning"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LEAST_FREE = 2 << 30  # bytes; a model and a checkpoint of it need about as much
-ONLY_FOR_TESTS = ("dev",)
+NOT_FOR_USERS = ("dev", "docs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _versions() -> Iterator[Finding]:
 
 def _extras() -> Iterator[Finding]:
     for extra, packages in sorted(_packages_of_extras().items()):
-        if extra in ONLY_FOR_TESTS:
+        if extra in NOT_FOR_USERS:
             continue
         missing = [name for name in packages if _version(name) is None]
         if missing:

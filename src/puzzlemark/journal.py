@@ -1,16 +1,20 @@
 """A file of JSON lines that only grows: what was interrupted goes on from it.
 
 A header comes first, with all that was fixed before the work began. One process writes at a time;
-what it has appended is on the disk, and a last line that was cut off never counts.
+what it has appended is on the disk, and a last line that was cut off never counts. In a chain every
+line names the one before it by its SHA-256: none can be changed, added or taken out unnoticed but
+at the end.
 """
 
+import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +49,52 @@ class Journal:
             os.fsync(self.file.fileno())
         except OSError as exc:
             raise self.kind.error(f"{self.path}: cannot be written: {exc.strerror or exc}") from exc
+
+
+@dataclass(slots=True)
+class Chain:
+    """A journal whose lines hang together: `chain.head` stands for all of them."""
+
+    journal: Journal
+    last: bytes  # the last line, without its line feed
+    length: int  # how many lines there are
+
+    @property
+    def head(self) -> str:
+        """SHA-256 of the last line: what a timestamp is asked for."""
+        return hashlib.sha256(self.last).hexdigest()
+
+    def append(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Each entry as a line that names the one before it."""
+        linked = []
+        for fields in entries:
+            linked.append({"previous": self.head, **fields})
+            self.last = spell(linked[-1]).rstrip(b"\n")
+            self.length += 1
+        self.journal.append(linked)
+
+
+def continue_chain(journal: Journal) -> Chain:
+    """The chain in an open journal; one that was edited is refused."""
+    if reason := why_broken(journal.lines):
+        raise journal.kind.error(
+            f"{journal.path}: {reason}; restore it, or begin anew in another place"
+        )
+    return Chain(journal, journal.lines[-1], len(journal.lines))
+
+
+def why_broken(lines: Sequence[bytes]) -> str | None:
+    """Which line of a chain does not follow from the one before it, or None."""
+    for number, (before, line) in enumerate(pairwise(lines), start=2):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            return f"line {number} is not JSON"
+        if not isinstance(fields, dict):
+            return f"line {number} is no object"
+        if fields.get("previous") != hashlib.sha256(before).hexdigest():
+            return f"line {number} does not follow from line {number - 1}: one of them was changed"
+    return None
 
 
 @contextmanager

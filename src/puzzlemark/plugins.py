@@ -130,9 +130,11 @@ def _has_own(package: str, shape: Shape, module: ModuleType) -> bool:
     return is_of_this_kind or (plugin is not None and not wanted & _members(module))
 
 
-def every(package: str) -> Iterator[tuple[str, Any]]:
-    """Each plug-in with its name; one of a third party that is broken is a warning, once."""
+def every(package: str, only: str | None = None) -> Iterator[tuple[str, Any]]:
+    """Each plug-in with its name, or `only` one of them; a stranger's broken one is a warning."""
     for name in names(package):
+        if only not in (None, name):
+            continue
         try:
             yield name, find(package, name)
         except PluginError as exc:

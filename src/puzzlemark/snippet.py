@@ -16,6 +16,7 @@ class Snippet:
     language: str
     record: Mapping[str, Any] = field(default_factory=dict)
     project: str = ""  # whose code it is, where that is known: its repository
+    around: str = ""  # the file that it was taken from, where it must go on running there
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -43,6 +43,15 @@ def test_every_local_variable_gets_a_number_that_the_snippet_does_not_use(tmp_pa
     assert attacked.recomputed == {"copy": 2, "size": 2}
 
 
+def test_what_a_closure_shares_with_the_function_around_it_is_renamed_once(tmp_path: Path) -> None:
+    before = "function f() { let a = 1; return [2].map((b) => { let c = b; return c + a; }); }"
+    after, attacked = attack_codes(tmp_path, "rename:scope=all", [before], "javascript")
+    assert after == [
+        "function f() { let v0 = 1; return [2].map((b) => { let v1 = b; return v1 + v0; }); }"
+    ]
+    assert attacked.counts == {"variables renamed": 2}
+
+
 def test_java_too(tmp_path: Path) -> None:
     after, _ = attack_codes(tmp_path, "rename:scope=all", [JAVA], "java")
     assert after == [JAVA.replace("count", "v0").replace("price ", "v1 ")]

@@ -39,7 +39,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1300, 390])
+@pytest.mark.parametrize("width", [1280, 390])
 def test_the_marks_open_offline_without_a_complaint(
     look: Looking, page: Path, width: int, dark: bool
 ) -> None:
@@ -50,6 +50,26 @@ def test_the_marks_open_offline_without_a_complaint(
     assert opened.page.locator("article").is_visible()
     assert opened.page.locator("script, article b").count() == 0
     assert opened.overflowing() == []
+    assert opened.pale() == []
+
+
+def test_on_a_phone_lines_stand_below_each_other_and_unchanged_ones_once(
+    look: Looking, page: Path
+) -> None:
+    narrow = look(page, width=390).page
+    changed = narrow.locator("tr.changed").first.locator("td.c")
+    before, after = changed.nth(0).bounding_box(), changed.nth(1).bounding_box()
+    assert before is not None
+    assert after is not None
+    assert before["x"] == after["x"]
+    assert before["y"] + before["height"] <= after["y"]
+    kept = narrow.locator("tbody tr:not(.changed):not(.gap)").first.locator("td.c")
+    assert [kept.nth(0).is_visible(), kept.nth(1).is_visible()] == [False, True]
+    wide = look(page, width=700).page.locator("tr.changed").first.locator("td.c")
+    left, right = wide.nth(0).bounding_box(), wide.nth(1).bounding_box()
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
 
 
 def test_targets_are_highlighted_before_and_after(look: Looking, page: Path) -> None:

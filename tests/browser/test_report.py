@@ -37,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize("width", [1280, 390])
 def test_the_report_opens_offline_without_a_complaint(
     look: Looking, page: Path, width: int, dark: bool
 ) -> None:
@@ -48,6 +48,7 @@ def test_the_report_opens_offline_without_a_complaint(
     assert opened.page.locator(".word").is_visible()
     assert opened.page.locator(".word").inner_text() == "Detected"
     assert opened.overflowing() == []
+    assert opened.pale() == []
 
 
 def test_a_hostile_completion_neither_runs_nor_breaks_out(look: Looking, page: Path) -> None:

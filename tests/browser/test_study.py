@@ -21,40 +21,6 @@ if TYPE_CHECKING:
 EVIL = "</script><img src=x onerror=document.title=1>\u202e\u2028" + "w" * 60
 PAUSE = 300  # milliseconds: the page takes no second answer before
 
-# Text colours against what lies behind them, for all that is shown: ratio and what it is about.
-CONTRASTS = """() => {
-  const parse = (text) => {
-    const n = text.match(/[\\d.]+/g).map(Number);
-    return { rgb: n.slice(0, 3), a: n[3] ?? 1 };
-  };
-  const light = ([r, g, b]) => {
-    const linear = (v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    const each = [r, g, b].map((v) => linear(v / 255));
-    return 0.2126 * each[0] + 0.7152 * each[1] + 0.0722 * each[2];
-  };
-  const behind = (node) => {
-    for (; node; node = node.parentElement) {
-      const found = parse(getComputedStyle(node).backgroundColor);
-      if (found.a === 1) return found.rgb;
-      if (found.a > 0) throw new Error('half transparent');
-    }
-    return [255, 255, 255];
-  };
-  const found = [];
-  const add = (node, style, about) => {
-    const [a, b] = [light(parse(style.color).rgb), light(behind(node))].sort((x, y) => y - x);
-    found.push([(a + 0.05) / (b + 0.05), about, style.color]);
-  };
-  for (const node of document.body.querySelectorAll('*')) {
-    const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
-    if (['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.tagName) || !node.checkVisibility()) continue;
-    if (node.disabled) continue;  // WCAG 1.4.3: an inactive control has no requirement
-    if (own) add(node, getComputedStyle(node), node.outerHTML.slice(0, 60));
-    if (node.className === 'line') add(node, getComputedStyle(node, '::before'), 'line number');
-  }
-  return found;
-}"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -98,8 +64,11 @@ def begin(page: "Page") -> None:
     page.keyboard.press("Enter")
 
 
-def heading(page: "Page") -> str:
-    return page.locator("section:not([hidden]) h1").inner_text()
+def see(page: "Page", title: str) -> None:
+    """Wait for a heading: on a busy machine a page shows it after the load was reported."""
+    from playwright.sync_api import expect
+
+    expect(page.locator("section:not([hidden]) h1")).to_have_text(title, timeout=10_000)
 
 
 def save(page: "Page", button: str, target: Path) -> dict[str, Any]:
@@ -116,31 +85,53 @@ def shown_labels(path: Path, number: int) -> list[str]:
     return order
 
 
+def test_a_page_that_found_no_answers_writes_nothing_over_them(look: Looking, path: Path) -> None:
+    """After a hasty reload, the answers may reach the storage later than the new page looks."""
+    page = look(path).page
+    begin(page)
+    press(page, "s", "n")
+    page.evaluate(
+        """() => { const [name] = Object.keys(localStorage);
+        sessionStorage.kept = localStorage[name];
+        sessionStorage.name = name; localStorage.removeItem(name); }"""
+    )
+    fresh = page.context.new_page()
+    fresh.goto(path.with_name("p02.html").as_uri())
+    fresh.wait_for_function("localStorage.length === 0")  # until the browser has seen it
+    fresh.goto(page.url)
+    see(fresh, "Before you begin")
+    assert fresh.evaluate("Object.keys(localStorage)") == []
+    page.evaluate("localStorage.setItem(sessionStorage.name, sessionStorage.kept)")
+    see(fresh, "Round 1, function 3 of 3")
+    fresh.reload()
+    see(fresh, "Round 1, function 3 of 3")
+
+
 def test_two_rounds_by_keys_with_a_reload_in_the_middle_an_export_and_a_score(
     look: Looking, path: Path, key: Key, tmp_path: Path
 ) -> None:
     opened = look(path)
     page = opened.page
-    assert heading(page) == "Before you begin"
+    see(page, "Before you begin")
     begin(page)
-    assert heading(page) == "Round 1, function 1 of 3"
+    see(page, "Round 1, function 1 of 3")
     press(page, "s", "n")
     page.reload()
-    assert heading(page) == "Round 1, function 3 of 3"
+    see(page, "Round 1, function 3 of 3")
     assert page.locator("#count").inner_text() == "2 of 3 answered"
     # back to the second one, where the answer stands, and another answer instead
     press(page, "ArrowLeft")
     assert page.locator("#no").get_attribute("aria-pressed") == "true"
     press(page, "s", "n")
-    assert heading(page) == "All functions of round 1 are answered"
+    see(page, "All functions of round 1 are answered")
     assert "renamed" not in page.locator("main").inner_text()
     press(page, "Enter")
-    assert heading(page) == "Round 2 of 2"
+    see(page, "Round 2 of 2")
     assert "A local variable may have been renamed" in page.locator("#intro-text").inner_text()
     press(page, "Enter", "n", "n", "s", "Enter")
-    assert heading(page) == "Finished"
+    see(page, "Finished")
     page.reload()
-    assert heading(page) == "Finished"
+    see(page, "Finished")
     told = save(page, "#save", tmp_path / "answers.json")
     given = [[a["suspicious"] for a in each["answers"]] for each in told["rounds"]]
     assert given == [[True, True, False], [False, False, True]]
@@ -186,7 +177,7 @@ def test_the_second_round_is_not_to_be_seen_before_the_first_is_finished(
     )
     assert "renamed" not in text
     press(page, "ArrowRight", "Enter")  # neither skips a function that has no answer
-    assert heading(page) == "Round 1, function 1 of 3"
+    see(page, "Round 1, function 1 of 3")
 
 
 def test_a_key_that_is_held_down_or_pressed_twice_answers_once(look: Looking, path: Path) -> None:
@@ -215,7 +206,7 @@ def test_nothing_begins_without_consent(look: Looking, path: Path) -> None:
     page = look(path).page
     assert page.locator("#begin").is_disabled()
     page.keyboard.press("Enter")
-    assert heading(page) == "Before you begin"
+    see(page, "Before you begin")
 
 
 def test_hostile_code_is_text_in_the_order_of_its_characters(look: Looking, path: Path) -> None:
@@ -254,7 +245,7 @@ def test_a_kept_state_that_cannot_be_read_is_set_aside(look: Looking, path: Path
         "sessionStorage.done = 1;"
     )
     page.reload()
-    assert heading(page) == "Before you begin"
+    see(page, "Before you begin")
     assert page.evaluate("(place) => localStorage[place + ':unreadable']", place) == "[1"
 
 
@@ -279,7 +270,7 @@ def test_pages_of_two_participants_do_not_share_answers(
     begin(page)
     press(page, "s")
     page.goto(path.with_name("p02.html").as_uri())
-    assert heading(page) == "Before you begin"
+    see(page, "Before you begin")
 
 
 def test_a_page_for_each_round_gives_two_files_that_the_score_puts_together(
@@ -297,7 +288,7 @@ def test_a_page_for_each_round_gives_two_files_that_the_score_puts_together(
     begin(first)
     press(first, "s", "n", "Enter")
     assert "you get another page for the next round" in first.locator("#done").inner_text()
-    assert heading(second) == "Round 2 of 2"
+    see(second, "Round 2 of 2")
     press(second, "Enter", "n", "n", "Enter")
     assert "Thank you very much" in second.locator("#done").inner_text()
     for number, page in enumerate((first, second), start=1):
@@ -338,9 +329,8 @@ def test_every_screen_fits_and_every_text_can_be_read(
     for stage in stages(opened):
         assert opened.overflowing() == [], stage
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width, stage
-        contrasts = opened.page.evaluate(CONTRASTS)
-        assert len(contrasts) > 5, stage
-        assert [each for each in contrasts if each[0] < 4.5] == [], stage
+        assert len(opened.contrasts()) > 5, stage
+        assert opened.pale() == [], stage
         names = [
             node.get_attribute("aria-label") or node.inner_text()
             for node in opened.page.locator("button:visible").all()
@@ -348,13 +338,6 @@ def test_every_screen_fits_and_every_text_can_be_read(
         assert all(names), stage
         focused = opened.page.evaluate("document.activeElement.tagName")
         assert stage == "answered" or focused == "H1", stage
-
-
-def test_the_look_at_contrasts_can_fail(look: Looking, tmp_path: Path) -> None:
-    page = tmp_path / "pale.html"
-    page.write_text("<body style='background:#fff'><p style='color:#999'>pale</p><p>dark</p>")
-    found = look(page).page.evaluate(CONTRASTS)
-    assert [round(ratio, 2) for ratio, *_ in found] == [2.85, 21.0]
 
 
 def test_a_screen_reader_is_told_what_there_is(look: Looking, path: Path) -> None:

@@ -64,7 +64,7 @@ def test_engine_features_and_marks_per_record_are_options(path: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "nowhere"), "known: processes, serial"),
+        (("--engine", "nowhere"), "known: processes, ray, serial"),
         (("--marks-per-record", "0"), "should be greater than or equal to 1"),
     ],
 )

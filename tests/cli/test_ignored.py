@@ -83,7 +83,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("bench rq2 --python in.jsonl --page p.md", "--page is written from --records; pass both"),
         ("bench rq2 --python in.jsonl --marks P3", "P3 is for java; pass --java FILE"),
-        ("bench rq2 --python in.jsonl --marks P9", "no preset 'P9'; known: B1"),
+        ("bench rq2 --python in.jsonl --marks P9", "no mark 'P9'; known: B1"),
         ("bench rq2 --python in.jsonl --methods magic", "no 'magic' among detectors; known:"),
         (
             "bench rq2 --python in.jsonl --methods concat --base model",

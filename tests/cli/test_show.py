@@ -59,6 +59,14 @@ def test_show_prints_a_unified_diff_of_each_mark(folder: Path) -> None:
     )
 
 
+def test_a_manifest_beside_the_dataset_need_not_be_named(folder: Path) -> None:
+    done = show(folder / "m.jsonl")
+    assert done.exit_code == 2
+    assert "pass --manifest" in done.stderr
+    (folder / "marks.jsonl.gz").rename(folder / "m.jsonl.manifest.jsonl.gz")
+    assert show(folder / "m.jsonl").stdout.count("key + item") == 5
+
+
 def test_show_prints_five_marks_unless_told_otherwise(folder: Path) -> None:
     options = ("--manifest", folder / "marks.jsonl.gz")
     assert show(folder / "o.jsonl", *options).stdout.count("key + item") == 5

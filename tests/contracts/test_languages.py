@@ -27,6 +27,8 @@ MADE_FOR_ONE = {
     "watermarks/fixed_prefix.py",
     "watermarks/universal.py",
     "attacks/format.py",  # the formatters that there are
+    "protecting/deciding.py",  # the compilers that compare: code objects, class files
+    "protecting/planning.py",
     "detectors/_decoma_abstraction.py",  # the setting old_java
     "provenance.py",  # the version of the interpreter
 }
@@ -74,6 +76,21 @@ def test_its_synonyms_are_sets_of_names_that_a_variable_may_have(name: str) -> N
 
 
 @every_language
+def test_its_pool_has_a_version_and_names_that_a_variable_may_have(name: str) -> None:
+    language = load(name)
+    assert bool(language.pool) == bool(language.pool_version)
+    assert len(language.pool) == len(set(language.pool))
+    assert all(map(is_plain_identifier, language.pool))
+    assert (language.reserved | language.receivers).isdisjoint(language.pool)
+
+
+@every_language
+def test_a_language_of_ours_has_the_public_tables_of_the_marks_with_a_key(name: str) -> None:
+    assert len(load(name).synonyms) >= 40
+    assert len(load(name).pool) == 200
+
+
+@every_language
 def test_its_scopes_can_be_resolved(name: str) -> None:
     assert callable(plugins.load("syntax.resolvers", name).resolve)
 
@@ -97,6 +114,7 @@ def test_every_resolver_belongs_to_a_language() -> None:
 def named_in(source: str) -> set[str]:
     """The languages that the code spells in strings of their own: `if name == "python"`."""
     spellings = {s for n in plugins.names("languages") for s in (n, *load(n).aliases)}
+    spellings.remove("rb")  # files are opened so
     strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     return {node.value for node in strings if node.value in spellings}
 

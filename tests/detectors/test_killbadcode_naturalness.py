@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.detectors._kneser_ney import KneserNey, fit
 from puzzlemark.detectors._naturalness import Gains, measure_gains
+from puzzlemark.habits.kneser_ney import KneserNey, fit
 
 WORDS = 8
 sentences = st.lists(st.lists(st.integers(0, WORDS - 1), max_size=10), min_size=1, max_size=8)

@@ -11,13 +11,14 @@ import orjson
 import pytest
 
 from puzzlemark.corpora.base import open_corpus
-from puzzlemark.detectors._shadow_cells import HOLE, find_cells
+from puzzlemark.detectors._shadow_cells import Cell, find_cells
 from puzzlemark.detectors.base import Suspicion, load_detector
 from puzzlemark.engines.base import open_engine
 from puzzlemark.errors import UsageError
 from puzzlemark.languages.base import find
 from puzzlemark.progress import no_progress
 from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.surroundings import HOLE
 from puzzlemark.syntax.tree import parse
 
 pytest.importorskip("sklearn")
@@ -174,5 +175,7 @@ def test_a_cell_says_who_could_carry() -> None:
     assert (named["idx"].is_free, named["idx"].is_inside) == (True, True)
     assert not named["res"].is_free  # `out`, of its set, is taken
     assert not named["msg"].is_free  # its own name stands in a string
-    assert named["fh"].kind.startswith("as_pattern_target")
-    assert named["idx"].windows[0] == (":", "\n", "for", HOLE, "in", "items", ":")
+    assert named["fh"].around.kind.startswith("as_pattern_target")
+    assert named["idx"].around.windows[0] == (":", "\n", "for", HOLE, "in", "items", ":")
+    for cell in named.values():
+        assert Cell.from_json(orjson.loads(orjson.dumps(cell.to_json()))) == cell

@@ -47,8 +47,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, corpus_bytes: bytes) -> Path
     lines = corpus_bytes.splitlines(keepends=True)[:300]
     (folder / "train.jsonl").write_bytes(b"".join(lines))
     names = ["id", "language", "code"]
-    with (folder / "train.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, names)
+    with (folder / "train.psv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, names, delimiter="|")
         writer.writeheader()
         writer.writerows({name: orjson.loads(line)[name] for name in names} for line in lines)
     (folder / "secret").touch(0o600)
@@ -70,7 +70,7 @@ def test_the_list_names_each_with_its_package(place: Path) -> None:
         ("detectors", "long_names"),
         ("attacks", "longest_first"),
         ("models", "parrot"),
-        ("corpora.formats", "csv"),
+        ("corpora.formats", "bars"),
         ("engines", "threads"),
         ("carriers.projections", "weighted"),
         ("verification.tests", "unanimous"),
@@ -80,7 +80,7 @@ def test_the_list_names_each_with_its_package(place: Path) -> None:
     assert listed["marks"]["SHORT"]["settings"] == {"lines": 20}
 
 
-@pytest.mark.parametrize("dataset", ["train.jsonl", "train.csv"])
+@pytest.mark.parametrize("dataset", ["train.jsonl", "train.psv"])
 def test_a_watermark_goes_the_whole_way_in_any_format(place: Path, dataset: str) -> None:
     _, ending = dataset.split(".")
     marked, manifest = f"{ending}-marked.{ending}", f"{ending}.manifest.gz"
@@ -157,7 +157,7 @@ def test_an_engine_keeps_the_order_of_another(place: Path) -> None:
 
     paths = os.pathsep.join([str(SOURCE), str(place / "site")])
     subprocess.run(
-        [sys.executable, "-c", SCRIPT, "train.csv"],
+        [sys.executable, "-c", SCRIPT, "train.psv"],
         cwd=place,
         env={**os.environ, "PYTHONPATH": paths},
         check=True,
@@ -167,9 +167,9 @@ def test_an_engine_keeps_the_order_of_another(place: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("embed train.csv -o x.csv --watermark short_only:lines=few", "short_only: lines='few'"),
-        ("embed train.csv -o x.csv --watermark short_only:size=3", "no setting 'size'; it takes"),
-        ("detect train.csv -o x.parquet -m long_names --set longest=no", "longest='no'"),
+        ("embed train.psv -o x.psv --watermark short_only:lines=few", "short_only: lines='few'"),
+        ("embed train.psv -o x.psv --watermark short_only:size=3", "no setting 'size'; it takes"),
+        ("detect train.psv -o x.parquet -m long_names --set longest=no", "longest='no'"),
     ],
 )
 def test_a_wrong_setting_is_named(place: Path, line: str, message: str) -> None:

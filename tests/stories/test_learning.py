@@ -15,7 +15,7 @@ from typing import cast
 import pytest
 
 import puzzlemark as pm
-from examples.demo import short_functions
+from examples.short import short_functions
 from examples.story import NOT_HARVESTED
 from puzzlemark.models._sampling import drop_space
 from puzzlemark.models.fetching.conversion import NEEDED

@@ -17,6 +17,8 @@ import pytest
 
 import puzzlemark as pm
 from puzzlemark.errors import NothingMarked
+from tests.oracles.compiled import needs_php, needs_ruby
+from tests.oracles.scopes import needs_go, needs_node, needs_typescript
 from tests.programs.marking import (
     DRAW,
     mark_everything,
@@ -26,24 +28,51 @@ from tests.programs.marking import (
     rewrite_everything,
     schemes,
 )
-from tests.programs.running import Ending, run_java, run_python
+from tests.programs.running import (
+    Ending,
+    run_go_together,
+    run_java,
+    run_node,
+    run_php,
+    run_python,
+    run_ruby,
+)
 
-FEWEST_PROGRAMS = {"python": 60, "java": 40}
-FEWEST_MARKS = 15  # by each scheme
+FEWEST_PROGRAMS = {
+    "python": 60,
+    "java": 40,
+    "go": 22,
+    "javascript": 20,
+    "typescript": 16,
+    "php": 16,
+    "ruby": 20,
+}
+FEWEST_MARKS = {  # by each scheme
+    "python": 15,
+    "java": 15,
+    "go": 15,
+    "javascript": 14,
+    "typescript": 9,
+    "php": 5,
+    "ruby": 6,
+}
+FEWER_DRAWN = {"php": 4, "ruby": 2}
+FEWEST_DRAWN = 8  # of the four prefixes that a key draws, each stands in many programs already
 SECRETS = (DRAW, "another secret for them")  # some schemes draw
 # What a function alone cannot prove harmless: policy `safe` refuses it, see docs/policies.md.
 REFUSED = frozenset({"B1", "B2", "B3", "M1"})
 
+needs_javac = pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
 languages = pytest.mark.parametrize(
     "language",
     [
         "python",
-        pytest.param(
-            "java",
-            marks=pytest.mark.skipif(
-                shutil.which("javac") is None, reason="javac is not installed"
-            ),
-        ),
+        pytest.param("java", marks=needs_javac),
+        pytest.param("go", marks=needs_go),
+        pytest.param("javascript", marks=needs_node),
+        pytest.param("typescript", marks=needs_typescript),
+        pytest.param("php", marks=needs_php),
+        pytest.param("ruby", marks=needs_ruby),
     ],
 )
 
@@ -109,14 +138,32 @@ def changes(scheme: str, programs: dict[str, str], codes: Sequence[str]) -> list
 def run(language: str, programs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Ending]:
     """Run (name, code) pairs, equal ones once."""
     unique = list(dict.fromkeys(programs))
-    if language == "python":
-        return dict(zip(unique, run_python([code for _, code in unique]), strict=True))
-    return dict(zip(unique, run_java(unique), strict=True))
+    codes = [code for _, code in unique]
+    match language:
+        case "python":
+            endings = run_python(codes)
+        case "java":
+            endings = run_java(unique)
+        case "go":
+            endings = run_go_together(unique)
+        case "php":
+            endings = run_php(codes)
+        case "ruby":
+            endings = run_ruby(codes)
+        case _:
+            endings = run_node([(code, language) for code in codes])
+    return dict(zip(unique, endings, strict=True))
 
 
-def differences(language: str, changed: Sequence[Changed]) -> dict[tuple[str, str], str]:
-    """The programs that end or print otherwise than before, each with what a reader must see."""
+def differences(
+    language: str, changed: Sequence[Changed], names: Sequence[str] = ()
+) -> dict[tuple[str, str], str]:
+    """The programs that end or print otherwise than before, each with what a reader must see.
+
+    All programs must end well before they are changed; where `names` are given, these.
+    """
     programs = own_programs(language)
+    programs = {name: programs[name] for name in names or programs}
     endings = run(language, [*programs.items(), *((each.program, each.code) for each in changed)])
     for original in programs.items():
         assert endings[original].code == 0, f"{original[0]}: {endings[original].error}"
@@ -139,7 +186,7 @@ def test_marked_programs_behave_as_before(tmp_path: Path, language: str) -> None
 
 @pytest.mark.parametrize(
     ("language", "scheme"),
-    [(language, scheme) for language in ("python", "java") for scheme in schemes(language)],
+    [(language, scheme) for language in FEWEST_PROGRAMS for scheme in schemes(language)],
 )
 def test_every_scheme_marks_enough_programs_and_gives_the_bytes_back(
     tmp_path: Path, language: str, scheme: str
@@ -153,16 +200,19 @@ def test_every_scheme_marks_enough_programs_and_gives_the_bytes_back(
         return
     mark_everything(dataset, marked, language, schemes(language)[scheme], "safe")
     codes = read_codes(marked)
-    if scheme == "synonyms":
-        # in a whole program some name of each set stands elsewhere: single functions carry
+    if scheme == "synonyms" or language not in ("python", "java"):
+        # in a whole program some name of each set stands elsewhere, and `key` and `value` stand in
+        # most programs of the other languages: single functions carry
         watermark = schemes(language)[scheme]
         codes = [mark_functions(code, language, watermark) for code in programs.values()]
-    assert len(changes(scheme, programs, codes)) >= FEWEST_MARKS
+    drawn = FEWER_DRAWN.get(language, FEWEST_DRAWN)
+    fewest = drawn if scheme == "prefixes" else FEWEST_MARKS[language]
+    assert len(changes(scheme, programs, codes)) >= fewest
     pm.revert(marked, back, f"{marked}.manifest.jsonl.gz")
     assert back.read_bytes() == dataset.read_bytes()
 
 
-@pytest.mark.parametrize("language", ["python", "java"])
+@pytest.mark.parametrize("language", FEWEST_PROGRAMS)
 def test_the_corpus_is_as_large_as_it_is_said_to_be(language: str) -> None:
     assert len(own_programs(language)) >= FEWEST_PROGRAMS[language]
 
@@ -187,11 +237,12 @@ def test_line_ends_tabs_and_byte_order_marks_survived_git() -> None:
 )
 def test_a_broken_python_program_is_noticed(old: str, new: str) -> None:
     broken = own_programs("python")["closure_counter"].replace(old, new)
-    found = differences("python", [Changed("by hand", "closure_counter", broken)])
+    changed = [Changed("by hand", "closure_counter", broken)]
+    found = differences("python", changed, ["closure_counter", "crlf_lines"])
     assert list(found) == [("by hand", "closure_counter")]
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
+@needs_javac
 def test_a_broken_java_program_is_noticed_among_others() -> None:
     code = own_programs("java")["LambdaCapture"]
     broken = [
@@ -202,3 +253,36 @@ def test_a_broken_java_program_is_noticed_among_others() -> None:
     ]
     found = differences("java", broken)
     assert [scheme for scheme, _ in found] == ["does not compile", "fails its check", "prints more"]
+
+
+@needs_go
+def test_a_broken_go_program_is_noticed_among_others() -> None:
+    code = own_programs("go")["closures_capture"]
+    broken = [
+        Changed("does not compile", "closures_capture", code.replace("offset++", "ofset++")),
+        Changed("fails its check", "closures_capture", code.replace("start++", "start--")),
+        Changed("prints more", "closures_capture", code.replace("Println(all)", "Println(all, 1)")),
+        Changed("is the same", "closures_capture", code),
+    ]
+    found = differences("go", broken)
+    assert [scheme for scheme, _ in found] == ["does not compile", "fails its check", "prints more"]
+
+
+@pytest.mark.parametrize(
+    ("language", "program", "old", "new"),
+    [
+        pytest.param(*case, marks=needs)
+        for needs, *case in (
+            (needs_node, "javascript", "closures_loops", "offset = 100", "ofset = 99"),
+            (needs_node, "javascript", "generators_async", "[first, log,", "[log, log,"),
+            (needs_typescript, "typescript", "closures_typed", "value = 4;", "vaule = 4;"),
+            (needs_typescript, "typescript", "async_results", "let text", "let txet"),
+        )
+    ],
+)
+def test_a_broken_program_of_node_is_noticed(
+    language: str, program: str, old: str, new: str
+) -> None:
+    broken = own_programs(language)[program].replace(old, new)
+    found = differences(language, [Changed("by hand", program, broken)])
+    assert list(found) == [("by hand", program)]

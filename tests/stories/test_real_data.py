@@ -20,6 +20,8 @@ FILES = {
     "csn_java_large.jsonl.gz": ("U2",),
     "csn_go.jsonl.gz": ("U1",),
     "csn_javascript.jsonl.gz": ("U1",),
+    "csn_php.jsonl.gz": ("U1",),
+    "csn_ruby.jsonl.gz": ("U1",),
 }
 
 

@@ -9,7 +9,7 @@ from puzzlemark.watermarks.base import (
     Defaults,
     Mark,
     Part,
-    find_preset,
+    find_mark,
     from_settings,
     from_spec,
     named,
@@ -43,7 +43,7 @@ def test_an_unknown_scheme_is_an_error_that_lists_the_known_ones() -> None:
 def test_an_unknown_setting_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="fixed_prefix has no setting 'color'; it takes prefix"):
         from_spec("fixed_prefix:color=red")
-    with pytest.raises(UsageError, match="universal has no setting 'prefix'; it takes no settings"):
+    with pytest.raises(UsageError, match="universal has no setting 'prefix'; it takes joining"):
         from_spec("universal:prefix=key")
 
 
@@ -77,12 +77,26 @@ def test_the_authors_choices_come_with_the_scheme() -> None:
 
 @pytest.mark.parametrize("typed", ["U1", "u1"])
 def test_a_preset_is_found_in_any_case(typed: str) -> None:
-    name, preset = find_preset(typed)
+    found = find_mark(typed)
+    assert isinstance(found, tuple)
+    name, preset = found
     assert (name, preset.language, preset.watermark) == ("U1", "python", Universal())
 
 
-def test_a_wrong_preset_is_met_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no preset 'P11'; did you mean P1\? Known: B1, B2"):
-        find_preset("P11")
-    with pytest.raises(UsageError, match="no preset 'nonsense'; known: B1, B2"):
-        find_preset("nonsense")
+def test_a_mark_may_be_a_watermark_with_or_without_settings() -> None:
+    assert find_mark("universal") == Universal()
+    assert find_mark("fixed_prefix:prefix=node") == FixedPrefix("node")
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("P11", r"no mark 'P11'; did you mean P1\? Known: B1, B2.*W2, codemark, .*universal;"),
+        ("synonym", r"no mark 'synonym'; did you mean synonyms\?"),
+        ("nonsense", "no mark 'nonsense'; known: B1, B2"),
+        ("universl:joining=own", r"no 'universl' among watermarks; did you mean universal\?"),
+    ],
+)
+def test_a_wrong_mark_is_met_with_the_nearest(typed: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        find_mark(typed)

@@ -159,7 +159,7 @@ def test_the_prior_of_the_project_decides_whether_there_is_a_choice() -> None:
         everywhere={group: {"i": 50, "idx": 50}},
         within={"one-sided": {group: {"i": 40}}, "mixed": {group: {"i": 4, "idx": 4}}},
     )
-    scheme = Synonyms().with_counts(counts)
+    scheme = Synonyms(prior="project").with_counts(counts)
     for project, chosen in (("mixed", True), ("unknown", True), ("one-sided", False)):
         tree = tree_of(LOOP, project=project)
         (sighting,) = scheme.sightings(tree, next(functions(tree)), "safe")
@@ -171,12 +171,50 @@ def test_the_prior_of_the_project_decides_whether_there_is_a_choice() -> None:
     assert drawn == {"i", "idx"}
 
 
+def test_learnt_chances_are_those_of_the_class() -> None:
+    tree = tree_of(LOOP)
+    scheme = Synonyms()
+    (sighting,) = (s for s in scheme.sightings(tree, next(functions(tree)), "safe") if s.can_carry)
+    place = sighting.group, sighting.unit
+    for parts, chosen in (((500, 500, 0), True), ((990, 10, 0), False)):
+        knowing = scheme.with_counts(Counts(learnt={place: parts}))
+        assert isinstance(knowing, Synonyms)
+        assert knowing.is_eligible(sighting, "any project") is chosen
+        outcome = mark_snippet(knowing.with_key(KEYS[0]), tree, "safe", random.Random(0))
+        assert isinstance(outcome, Refusal) is not chosen
+    drawn = {
+        marked(tree, scheme.with_counts(Counts(learnt={place: (500, 500, 0)})), key)
+        .of("target")
+        .text
+        for key in KEYS
+    }
+    assert drawn == {"i", "idx"}
+
+
+def test_all_names_of_sets_are_learnt_from_and_few_can_carry() -> None:
+    code = "def f(items):\n    res = 1\n    for i in items:\n        use(i, res)\n"
+    tree = tree_of(code)
+    found = Synonyms().sightings(tree, next(functions(tree)), "safe")
+    assert {each.value: each.can_carry for each in found} == {
+        "items": False,  # a parameter
+        "res": False,  # at the start of a line
+        "i": True,
+    }
+    assert all(each.spot is not None for each in found)
+
+
+def test_a_manifest_that_does_not_say_its_prior_is_one_by_project() -> None:
+    old = {"entropy": 0.5, "inside_line": True, "share": 0.2, "pull": 2}
+    assert from_settings("synonyms", old) == Synonyms(prior="project")
+    assert from_settings("synonyms", to_settings(Synonyms())) == Synonyms()
+
+
 def test_the_variable_with_the_larger_choice_carries() -> None:
     code = "def f(a, b):\n    return [i for i in a if g(i)], [v for v in b if g(v)]\n"
     counts = Counts(
         everywhere={"python/1/i": {"i": 9, "idx": 1}, "python/1/val": {"v": 5, "val": 5}}
     )
-    scheme = Synonyms(entropy=0.1).with_counts(counts)
+    scheme = Synonyms(entropy=0.1, prior="project").with_counts(counts)
     for key in KEYS[:5]:
         draw = marked(tree_of(code), scheme, key).draw
         assert draw is not None

@@ -27,7 +27,10 @@ def rename_variables(snippet: Snippet, chooses: Chooses, naming: Naming, policy:
     spared: str | None = None
     is_chosen = False
     for function in functions(tree):
-        chosen = [each for each in function.variables if chooses(each)]
+        # the variables of a closure in JavaScript are those of the function around it as well
+        taken = {edit.start for edit in edits}
+        own = (each for each in function.variables if taken.isdisjoint(each.starts))
+        chosen = [each for each in own if chooses(each)]
         is_chosen |= bool(chosen)
         try:
             names, refusal = _new_names(tree, function, chosen, naming, policy, given)

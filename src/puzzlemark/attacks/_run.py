@@ -17,7 +17,7 @@ from puzzlemark.attacks.base import Attack, Costly, Given, Input, Plan, load_att
 from puzzlemark.corpora.base import Corpus, Rewritten, infer, open_corpus
 from puzzlemark.corpora.records import Rows
 from puzzlemark.corpora.writing import refuse_output
-from puzzlemark.detectors._run import read_suspicion
+from puzzlemark.detectors._run import cache_of, read_suspicion
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
@@ -27,6 +27,7 @@ from puzzlemark.models.base import Estimate
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
 from puzzlemark.staging import staged
+from puzzlemark.stores import Location, local_path, locate, locate_output
 
 OPTIONS: Mapping[Input, str] = {
     "suspicion": "--suspicion",
@@ -64,18 +65,19 @@ class Attacked:
 
 
 def attack(
-    path: Path | str,
-    output: Path | str,
+    path: Location | str,
+    output: Location | str,
     *,
     attack: str | Attack,
     settings: Mapping[str, Any] | None = None,
-    suspicion: Path | str | None = None,
-    others: Sequence[Path | str] = (),
-    clean: Path | str | None = None,
+    suspicion: Location | str | None = None,
+    others: Sequence[Location | str] = (),
+    clean: Location | str | None = None,
     language: str | None = None,
     code_column: str | None = None,
     id_column: str | None = None,
     language_column: str | None = None,
+    split: str | None = None,
     cache: Path | str | None = None,
     workers: int | None = 1,
     engine: str | Engine | None = None,
@@ -88,18 +90,19 @@ def attack(
     a folder beside the output, which goes when all is done.
     """
     chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
-    output = Path(output)
+    output = locate_output(output)
     columns = {
         "code_column": code_column,
         "id_column": id_column,
         "language_column": language_column,
+        "split": split,
         "language": language,
     }
     refuse_inputs(chosen, suspicion=suspicion, others=others or None, clean=clean)
     corpus = open_corpus(path, **columns)
     beside = tuple(open_corpus(each, **columns) for each in others)
     reference = None if clean is None else open_corpus(clean, **columns)
-    root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
+    root = cache_of(output) if cache is None else local_path(cache, "the cache")
     refuse_output(corpus.layout, corpus.path, output)
     keep_apart(
         {"--output": output, "--cache": root},
@@ -113,7 +116,7 @@ def attack(
     with open_engine(engine, workers) as opened:
         with staged(output, overwrite=overwrite) as place:
             digest = corpus.digest(opened)
-            claim = None if suspicion is None else _claim(suspicion, digest, path)
+            claim = None if suspicion is None else _claim(suspicion, digest, corpus.path)
             references = (*beside, *(() if reference is None else (reference,)))
             digests = [digest, *(each.digest(opened) for each in references)]
             with _kept(root, chosen, digests, is_asked=cache is not None) as folder:
@@ -126,15 +129,16 @@ def attack(
 
 
 def attack_cost(
-    path: Path | str,
+    path: Location | str,
     *,
     attack: str | Attack,
     settings: Mapping[str, Any] | None = None,
-    suspicion: Path | str | None = None,
+    suspicion: Location | str | None = None,
     language: str | None = None,
     code_column: str | None = None,
     id_column: str | None = None,
     language_column: str | None = None,
+    split: str | None = None,
 ) -> Estimate:
     """Calls and tokens of an attack that asks a model; nothing is asked, nothing is written."""
     chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
@@ -147,9 +151,10 @@ def attack_cost(
         id_column=id_column,
         language_column=language_column,
         language=language,
+        split=split,
     )
     with open_engine() as opened, tempfile.TemporaryDirectory() as folder:
-        claim = None if suspicion is None else _claim(suspicion, corpus.digest(opened), path)
+        claim = None if suspicion is None else _claim(suspicion, corpus.digest(opened), corpus.path)
         return chosen.estimate(corpus, Given(opened, no_progress, Path(folder), claim))
 
 
@@ -162,12 +167,12 @@ def refuse_inputs(attack: Attack, **given: object | None) -> None:
             raise UsageError(f"{attack.name} makes no use of {option} as it is set; leave it out")
 
 
-def _claim(path: Path | str, digest: str, dataset: Path | str) -> Suspicion:
+def _claim(path: Location | str, digest: str, dataset: Location) -> Suspicion:
     suspicion, about = read_suspicion(path)
     if about != digest:
         raise UsageError(
-            f"{path}: the suspicion is about another dataset than {dataset}; run `puzzlemark "
-            "detect` on this one"
+            f"{locate(path)}: the suspicion is about another dataset than {dataset}; run "
+            "`puzzlemark detect` on this one"
         )
     return suspicion
 
@@ -196,7 +201,7 @@ def _settings(attack: Attack) -> dict[str, Any]:
 
 
 def _write(
-    corpus: Corpus, place: Path, plan: Plan, engine: Engine, progress: Progress
+    corpus: Corpus, place: Location, plan: Plan, engine: Engine, progress: Progress
 ) -> Rewritten:
     if plan.rows is not None and not len(plan.rows) and plan.added is None:
         raise CorpusError(f"{corpus.path}: the attack leaves no record of it; nothing is written")
@@ -224,7 +229,7 @@ def _counting(progress: Progress) -> Callable[[int], None]:
 
 def _summarise(
     corpus: Corpus,
-    output: Path,
+    output: Location,
     attack: Attack,
     plan: Plan,
     written: Rewritten,
@@ -257,5 +262,10 @@ def _summarise(
 def _warnings(written: Rewritten) -> Iterator[str]:
     for stale in written.stale:
         yield f"column {stale.column!r}: {stale.reason} ({stale.records:,} changed records)"
+    if written.left:
+        yield (
+            f"{len(written.left):,} files of other splits were copied as they are, such as "
+            f"{written.left[0]}; --split all takes them, too"
+        )
     if written.ignored:
         yield f"{written.ignored:,} other files in the input folder were not copied"

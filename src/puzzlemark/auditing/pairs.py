@@ -30,7 +30,7 @@ class Compared:
 def compare_shards(original: Corpus, marked: Corpus, at: int, start: int) -> Iterator[Compared]:
     """The records of the shards number `at`, the first of which is row `start`."""
     old, new = (_batches(corpus, at, start) for corpus in (original, marked))
-    compare = COMPARISONS[marked.shards[at].format]
+    compare = COMPARISONS.get(marked.shards[at].format, _compare_records)
     try:
         yield from compare(old, new)
     except ValueError as exc:
@@ -68,7 +68,7 @@ def _compare_lines(old: Batches, new: Batches) -> Iterator[Compared]:
 def _lines(batches: Batches) -> Iterator[tuple[int, str, int, bytes]]:
     for batch in batches:
         assert batch.lines is not None
-        lines = batch.payload.split(b"\n")
+        lines = load_format(batch.format).split(batch)
         for row, number, line in zip(batch.rows.tolist(), batch.lines.tolist(), lines, strict=True):
             yield row, batch.shard, number, line
 
@@ -83,6 +83,26 @@ def _decode(line: bytes, where: str) -> dict[str, Any]:
         return dict(json.loads(text.decode()))
     except (ValueError, TypeError, RecursionError) as exc:
         raise CorpusError(f"{where}: not a JSON object; repair the line") from exc
+
+
+def _compare_records(old: Batches, new: Batches) -> Iterator[Compared]:
+    """Records of any format, by their values."""
+    pairs: list[Pair] = []
+    count = 0
+    for (row, name, before), (_, _, after) in zip(_values(old), _values(new), strict=True):
+        count += 1
+        if before != after and repr(before) != repr(after):
+            pairs.append(Pair(row, f"{name}: row {row}", before, after))
+        if count == BATCH_RECORDS:
+            yield Compared(count, 0, tuple(pairs))
+            pairs, count = [], 0
+    yield Compared(count, 0, tuple(pairs))
+
+
+def _values(batches: Batches) -> Iterator[tuple[int, str, Any]]:
+    for batch in batches:
+        for row, record in zip(batch.rows.tolist(), batch.records(), strict=True):
+            yield row, batch.shard, dict(record)
 
 
 def _compare_tables(old: Batches, new: Batches) -> Iterator[Compared]:
@@ -147,5 +167,7 @@ def _records(table: Any, places: list[int]) -> Iterator[dict[str, Any]]:
 
 COMPARISONS: dict[str, Callable[[Batches, Batches], Iterator[Compared]]] = {
     "jsonl": _compare_lines,
+    "json": _compare_lines,
     "parquet": _compare_tables,
+    "arrow": _compare_tables,
 }

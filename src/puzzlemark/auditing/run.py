@@ -12,10 +12,12 @@ from puzzlemark.auditing.checks.base import Evidence, Observation, Pair, Setting
 from puzzlemark.auditing.json_style import find_habits
 from puzzlemark.auditing.pairs import compare_shards
 from puzzlemark.corpora.base import Corpus, infer, open_corpus
+from puzzlemark.corpora.fetching import brought_here
 from puzzlemark.embedding.manifest import Manifest, load_manifest
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.statistics.exact import holm
+from puzzlemark.stores import Location, locate
 
 ALPHA = 0.01  # the chance that an audit of an innocent dataset names anything by accident
 PACKAGE = "auditing.checks"
@@ -57,8 +59,8 @@ class Audit:
 
 
 def audit(
-    original: Path | str,
-    marked: Path | str,
+    original: Location | str,
+    marked: Location | str,
     manifest: Path | str | None = None,
     *,
     alpha: float = ALPHA,
@@ -70,7 +72,8 @@ def audit(
 ) -> Audit:
     """Try to find the carriers by everything but the code: `audit("a.jsonl", "marked.jsonl")`.
 
-    Carriers are the manifest's; without one, the records whose code differs.
+    Carriers are the manifest's; without one, the records whose code differs. A dataset in a store
+    is fetched for it, since all of its bytes are looked at.
     """
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must lie between 0 and 1, not {alpha}")
@@ -79,21 +82,23 @@ def audit(
         columns = patch.header.columns
         code_column, id_column, language_column = (columns[k] for k in ("code", "id", "language"))
         language = patch.header.language
-    before, after = (
-        open_corpus(
-            path,
-            code_column=code_column,
-            id_column=id_column,
-            language_column=language_column,
-            language=language or "unknown",
+    with brought_here(original) as old, brought_here(marked) as new:
+        before, after = (
+            open_corpus(
+                path,
+                code_column=code_column,
+                id_column=id_column,
+                language_column=language_column,
+                language=language or "unknown",
+                names=None if patch is None else [each.name for each in patch.header.input.shards],
+            )
+            for path in (old, new)
         )
-        for path in (original, marked)
-    )
-    evidence = _compare(before, after, patch, progress)
-    findings = tuple(_decide(_ask(evidence, progress), alpha))
+        evidence = _compare(before, after, patch, progress)
+        findings = tuple(_decide(_ask(evidence, progress), alpha))
     return Audit(
-        str(original),
-        str(marked),
+        str(locate(original)),
+        str(locate(marked)),
         None if manifest is None else str(manifest),
         len(evidence.carriers),
         int(np.count_nonzero(evidence.carriers)),
@@ -114,7 +119,7 @@ def _compare(
     setting = Setting(
         original.columns,
         infer(original),
-        None if manifest is None else manifest.edits(),
+        None if manifest is None else original.reviser(manifest.edits(), {}).changes,
         find_habits(original),
     )
     looks = {name: check.look for name, check in _checks().items() if hasattr(check, "look")}
@@ -129,9 +134,8 @@ def _compare(
             moved += some.moved_lines
             compared += len(some.pairs)
             for pair in some.pairs:
-                is_changed = pair.before.get(setting.columns.code) != pair.after.get(
-                    setting.columns.code
-                )
+                field = setting.columns.field
+                is_changed = pair.before.get(field) != pair.after.get(field)
                 differing += [pair.row] * is_changed
                 _tally(looks, tallies, pair, setting, is_changed)
             progress("comparing", row, None)
@@ -161,6 +165,9 @@ def _tally(
 
 def _rows(manifest: Manifest, records: int, marked: Corpus) -> list[int]:
     rows = [carrier.row for carrier in manifest if carrier.edits]
+    if marked.columns.inner is not None:
+        rows = marked.owners(np.asarray(rows, np.int64)).tolist()
+        records = marked.count()
     if manifest.header.output.records != records:
         raise CorpusError(
             f"{marked.path}: {records:,} records, but the manifest is of "

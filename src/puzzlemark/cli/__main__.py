@@ -6,13 +6,18 @@ A folder in it is a group of commands: `model/fetch.py` is `puzzlemark model fet
 import importlib
 import inspect
 import os
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from puzzlemark import __version__, plugins
+from puzzlemark.cli._help import Command, Group
 from puzzlemark.cli.base import guarded, quiet_pipes, warnings_in_words
 
+NAME = "puzzlemark.toml"
 ABOUT = """Watermark a code dataset, and prove later that a model was trained on it.
 
 Start with: puzzlemark embed functions.jsonl.gz --output marked.jsonl.gz --manifest marks.jsonl.gz
@@ -25,34 +30,47 @@ def main() -> None:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with quiet_pipes():
         with warnings_in_words():  # of commands that other packages add
-            app = application()
+            app = application(_asked(sys.argv[1:]))
         app()
 
 
-def application() -> typer.Typer:
-    """The commands, put together from their files."""
-    app = _group("cli", ABOUT, add_completion=True)
-    app.callback(invoke_without_command=True)(_options)
+def application(only: str | None = None) -> typer.Typer:
+    """The commands, put together from their files; `only` one of them, to start sooner."""
+    app = _group("cli", ABOUT, add_completion=True, only=only)
+    app.callback(invoke_without_command=True)(guarded(_options))
     return app
 
 
-def _group(package: str, about: str, *, add_completion: bool = False) -> typer.Typer:
+def _asked(words: Sequence[str]) -> str | None:
+    """The command that a call names; None where all must be known: to list, suggest, complete."""
+    if not words or "_PUZZLEMARK_COMPLETE" in os.environ:
+        return None
+    known = {*plugins.names("cli"), *plugins.subpackages("cli")}
+    return words[0] if words[0] in known else None
+
+
+def _group(
+    package: str, about: str, *, add_completion: bool = False, only: str | None = None
+) -> typer.Typer:
     """A package's files as commands, and each folder in it as a group of commands."""
     group = typer.Typer(
+        cls=Group,
         help=about,
         no_args_is_help=True,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
     )
-    for name, command in plugins.every(package):
+    for name, command in plugins.every(package, only):
         if callable(getattr(command, "run", None)):
-            group.command(name)(guarded(command.run))
+            group.command(name, cls=Command)(guarded(command.run))
         else:
             owner = plugins.distribution(package, name)
             plugins.warn(f"command {name!r} of {owner} cannot be used: its module has no run")
     for name in plugins.subpackages(package):
+        if only not in (None, name):
+            continue
         inner = f"{package}.{name}"
         group.add_typer(_group(inner, _about(inner)), name=name)
     own = getattr(importlib.import_module(f"puzzlemark.{package}"), "run", None)
@@ -66,6 +84,14 @@ def _about(package: str) -> str:
 
 
 def _options(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with options that are always the same. (default: the nearest "
+            "puzzlemark.toml in this folder or above it)"
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
@@ -73,6 +99,29 @@ def _options(
     if version:
         print(f"puzzlemark {__version__}")
         raise typer.Exit
+    _configure(context, config)
+
+
+def _configure(context: typer.Context, named: Path | None) -> None:
+    """Give the command that was called the defaults of a file, if there is one."""
+    path = named
+    if path is None:
+        path = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / NAME).is_file()), None)
+    if path is None or context.invoked_subcommand is None:
+        return  # nothing is loaded for those who have no such file
+    from puzzlemark.cli import _config
+
+    found = named or _config.find_config(Path.cwd())
+    group: Any = context.command
+    command = group.get_command(context, context.invoked_subcommand)
+    if found is None or command is None:
+        return
+    known = (*plugins.names("cli"), *plugins.subpackages("cli"))
+    config = _config.read_config(found)
+    defaults = _config.defaults_for(
+        config, found, command, known, lambda: typer.main.get_command(application())
+    )
+    context.default_map = {context.invoked_subcommand: defaults}
 
 
 if __name__ == "__main__":

@@ -5,13 +5,18 @@ from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import AsJson, Force, print_json, print_summary, progress
+from puzzlemark.cli.base import AsJson, Force, Place, piped, place, progress, report_on
 
 
 def run(
     dataset: Annotated[str, typer.Argument(metavar="INPUT", help="The dataset it was made for.")],
     manifest: Annotated[Path, typer.Option(help="The private manifest.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the marked dataset goes.")],
+    output: Annotated[
+        Place,
+        typer.Option(
+            "--output", "-o", parser=place, metavar="<path>", help="Where the marked dataset goes."
+        ),
+    ],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -24,6 +29,6 @@ def run(
     """
     import puzzlemark as pm
 
-    with progress(not as_json) as report:
-        summary = pm.apply(dataset, output, manifest, overwrite=force, progress=report)
-    print_json(summary.to_json()) if as_json else print_summary(summary)
+    with piped(dataset, output) as (source, target), progress(not as_json) as report:
+        summary = pm.apply(source, target, manifest, overwrite=force, progress=report)
+    report_on(summary, dataset, output, as_json=as_json)

@@ -12,12 +12,17 @@ from puzzlemark.cli.base import (
     CodeColumn,
     Dataset,
     EngineName,
+    Fenced,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Place,
+    Split,
     Workers,
+    code_path,
     output_console,
+    place,
     print_json,
     progress,
     read_settings,
@@ -47,11 +52,18 @@ def run(
         ),
     ],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the attacked dataset goes.", show_default=False),
+        Place | None,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=place,
+            metavar="<path>",
+            help="Where the attacked dataset goes.",
+            show_default=False,
+        ),
     ] = None,
     suspicion: Annotated[
-        Path | None,
+        str | None,
         typer.Option(help="What `puzzlemark detect` wrote of this dataset: which records to hit."),
     ] = None,
     other: Annotated[
@@ -84,8 +96,10 @@ def run(
     ] = False,
     language: Language = None,
     code_column: CodeColumn = None,
+    fenced: Fenced = False,
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
+    split: Split = None,
     workers: Workers = None,
     engine: EngineName = None,
     force: Force = False,
@@ -112,9 +126,10 @@ def run(
     settings = read_settings(setting or [])
     columns = {
         "language": language,
-        "code_column": code_column,
+        "code_column": code_path(code_column, fenced),
         "id_column": id_column,
         "language_column": language_column,
+        "split": split,
     }
     if dry_run:
         refuse_ignored(

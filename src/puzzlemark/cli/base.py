@@ -5,10 +5,13 @@ import inspect
 import io
 import json
 import os
+import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
@@ -29,6 +32,7 @@ from rich.segment import Segment
 
 from puzzlemark.errors import PuzzleMarkError, PuzzleMarkWarning, UsageError
 from puzzlemark.pages.diff import INVISIBLE, make_visible
+from puzzlemark.stores import locate
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.run import Summary
@@ -43,7 +47,19 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
 ]
 CodeColumn = Annotated[
-    str | None, typer.Option(help="Column with the code. (default: recognised by its name)")
+    str | None,
+    typer.Option(
+        help="Column with the code, or a path: 'messages[].content'. (default: recognised by its "
+        "name)"
+    ),
+]
+Fenced = Annotated[
+    bool,
+    typer.Option(
+        "--fenced",
+        help="The code stands between the fences of a Markdown text, which say its language; of a "
+        "conversation in an assistant's answers only.",
+    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option(help="Column with the record's id. (default: recognised by its name)")
@@ -54,6 +70,13 @@ LanguageColumn = Annotated[
 Language = Annotated[
     str | None,
     typer.Option(help="Language of the records that do not say it; see: puzzlemark list."),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a folder: train, validation, test or all. (default: all but test and validation, "
+        "where the names of files tell splits apart)"
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Worker processes. (default: one for each core)", min=1)
@@ -68,7 +91,17 @@ EngineName = Annotated[
 ]
 Dataset = Annotated[
     str,
-    typer.Argument(metavar="INPUT", help="JSONL, JSONL.gz or Parquet: a file, a folder or a glob."),
+    typer.Argument(
+        metavar="INPUT",
+        help="JSONL, JSON, CSV, TSV, Parquet or Arrow: a file, a folder or a glob, "
+        "also in a store: s3://BUCKET/NAME.",
+    ),
+]
+ManifestOf = Annotated[
+    Path | None,
+    typer.Option(
+        "--manifest", help="The private manifest. (default: INPUT.manifest.jsonl.gz beside INPUT)"
+    ),
 ]
 Tau = Annotated[float, typer.Option(help="Leave out this share of the least suitable snippets.")]
 Features = Annotated[
@@ -76,7 +109,36 @@ Features = Annotated[
     typer.Option(help="Features to score by, with commas. (default: the paper's seven)"),
 ]
 Projection = Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")]
+
+
+def place(name: str) -> "Path | str":
+    """What an option for an output takes: a path, or the text of a URL."""
+    return name if "://" in name else Path(name)
+
+
+if TYPE_CHECKING:
+    Place = Path | str
+else:
+    Place = object  # typer takes no unions: `parser=place` decides
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands at the output path.")]
+
+
+def find_manifest(dataset: str, given: Path | None) -> Path:
+    """The manifest that was named, or the one at the place where `embed` and `protect` put it.
+
+    `find_manifest("marked.jsonl", None) -> marked.jsonl.manifest.jsonl.gz`, if there is one.
+    """
+    if given is not None:
+        return given
+    path = Path(dataset)
+    if path.name in ("", ".."):  # of `.` and `..` only the whole path has a name
+        path = path.resolve()
+    beside = path.with_name(f"{path.name}.manifest.jsonl.gz") if path.name else path
+    if dataset == "-" or not beside.is_file():
+        raise UsageError(
+            f"{locate(dataset)}: which manifest? There is none beside it; pass --manifest"
+        )
+    return beside
 
 
 class Terminal(Console):
@@ -85,6 +147,12 @@ class Terminal(Console):
     What would move the cursor or hide a text is shown as a sign. Brackets are left to `escape`:
     only whoever prints knows which of them are colours of our own.
     """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; a line with an address is left to the terminal to wrap: it can be copied."""
+        if any(isinstance(each, str) and "://" in each for each in objects):
+            options.setdefault("soft_wrap", True)
+        super().print(*objects, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -169,7 +237,7 @@ def guarded(command: Command) -> Command:
 
 
 @contextmanager
-def progress(enabled: bool = True) -> Iterator[Report]:
+def progress(enabled: bool = True, *, remaining: bool = True) -> Iterator[Report]:
     """A progress bar for each stage, on a terminal only; elsewhere nothing is printed."""
     console = errors_console()
     if not (enabled and console.is_terminal):
@@ -181,7 +249,7 @@ def progress(enabled: bool = True) -> Iterator[Report]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        *([TimeRemainingColumn()] if remaining else []),
         console=console,
     )
     tasks: dict[str, TaskID] = {}
@@ -202,20 +270,51 @@ def refuse_ignored(context: typer.Context, names: Iterable[str], because: str) -
     effect here: the probes are made already; leave it out".
     """
     options = {option.name: option for option in context.command.params}
-    passed = [
-        _spelled(options[name])
-        for name in names
-        if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"
-    ]
+    passed = [_spelled(options[name]) for name in names if was_passed(context, name)]
     if passed:
         has, it = ("have", "them") if len(passed) > 1 else ("has", "it")
         raise UsageError(f"{', '.join(passed)} {has} no effect here: {because}; leave {it} out")
+
+
+def was_passed(context: typer.Context, name: str) -> bool:
+    """Whether the user said it, or it has its usual value."""
+    source = context.get_parameter_source(name)
+    # what stands in puzzlemark.toml is meant for many calls, and may have no effect in one
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
 
 
 def _spelled(option: Any) -> str:
     """What the user calls it: `--pairs`, or `INPUT` for an argument."""
     name: str = option.opts[0]
     return name if name.startswith("-") else (option.metavar or name.upper()).strip("[]")
+
+
+@contextmanager
+def piped(dataset: str, output: Place) -> Iterator[tuple[str, Place]]:
+    """A dataset and an output of which either may be `-`: JSON Lines through a pipe.
+
+    A dataset is read several times, so what comes is kept in a file meanwhile.
+    """
+    if dataset != "-" and str(output) != "-":
+        yield dataset, output
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source = dataset
+        if dataset == "-":
+            source = str(Path(folder, "stdin.jsonl"))
+            with Path(source).open("wb") as stream:
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+        target = Path(folder, "stdout.jsonl") if str(output) == "-" else output
+        yield source, target
+        if str(output) == "-":
+            with Path(target).open("rb") as stream:
+                shutil.copyfileobj(stream, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+def code_path(column: str | None, fenced: bool) -> str | None:
+    """The column with the code; between fences: `code_path("text", True) -> "text:fenced"`."""
+    return f"{column or ''}:fenced" if fenced else column
 
 
 def paths_among(option: str, values: Mapping[str, str]) -> dict[str, Path]:
@@ -250,22 +349,25 @@ def print_json(result: Mapping[str, Any]) -> None:
     sys.stdout.write(INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n")
 
 
-def print_summary(summary: "Summary") -> None:
-    """What a run did, in words."""
-    console = output_console()
+def print_summary(summary: "Summary", *, aside: bool = False) -> None:
+    """What a run did, in words; aside of a dataset that goes to standard output."""
+    console = errors_console() if aside else output_console()
     name = summary.action
     verb = {"embed": "marked", "apply": "marked", "revert": "reverted"}[name]
+    unit = "records" if summary.within is None else "snippets"
+    within = "" if summary.within is None else f" in {summary.within:,} records"
     console.print(
-        f"[bold]{verb} {summary.marked:,} of {summary.records:,} records[/] ({summary.rate:.2%})"
+        f"[bold]{verb} {summary.marked:,} of {summary.records:,} {unit}[/] ({summary.rate:.2%})"
+        f"{within}"
     )
     for language, counts in summary.languages.items():
         marked, records = counts["marked"], counts["records"]
-        console.print(f"  {marked:>9,}  of {records:,} records in {escape(language)}")
+        console.print(f"  {marked:>9,}  of {records:,} {unit} in {escape(language)}")
     if name == "embed":
         details = {key: count for key, count in summary.counts.items() if key != "marked"}
         for key, count in details.items():
             console.print(f"  {count:>9,}  {key}")
-        console.print("records kept as they were:")
+        console.print(f"{unit} kept as they were:")
         for reason, count in _longest_first(summary.kept):
             console.print(f"  {count:>9,}  {escape(reason)}")
     for column, count in summary.recomputed.items():
@@ -276,6 +378,22 @@ def print_summary(summary: "Summary") -> None:
     console.print(f"digest    {summary.output_digest}")
     for message in summary.warnings:
         warn(message)
+
+
+def report_on(summary: "Summary", dataset: str, output: Place, *, as_json: bool) -> None:
+    """What was done, with the names that were typed; a dataset on standard output stays alone."""
+    to_pipe = str(output) == "-"
+    summary = replace(
+        summary,
+        input="-" if dataset == "-" else summary.input,
+        output="-" if to_pipe else summary.output,
+    )
+    if not as_json:
+        print_summary(summary, aside=to_pipe)
+    elif not to_pipe:
+        print_json(summary.to_json())
+    else:
+        raise UsageError("--json and the dataset cannot both go to standard output")
 
 
 def _longest_first(kept: Mapping[str, int]) -> Iterator[tuple[str, int]]:

@@ -11,13 +11,18 @@ from puzzlemark.cli.base import (
     CodeColumn,
     Dataset,
     EngineName,
+    Fenced,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Place,
+    Split,
     Workers,
+    code_path,
     output_console,
     paths_among,
+    place,
     print_json,
     progress,
     read_settings,
@@ -26,6 +31,7 @@ from puzzlemark.cli.base import (
 if TYPE_CHECKING:
     from puzzlemark.detectors._accuracy import Accuracy, Share
     from puzzlemark.detectors._run import Detected
+    from puzzlemark.stores import Location
 
 WHEN_INTERRUPTED = "what was computed is kept; the same command goes on from there"
 REASONS_SHOWN = 5
@@ -43,7 +49,14 @@ def run(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Parquet file for the suspicion of each record.")
+        Place,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=place,
+            metavar="<path>",
+            help="Parquet file for the suspicion of each record.",
+        ),
     ],
     clean: Annotated[
         str | None, typer.Option(help="A dataset known to be clean, for methods that compare.")
@@ -57,8 +70,12 @@ def run(
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable."),
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option(help="SVG of the scores. (default: OUTPUT with the ending .svg)"),
+        Place | None,
+        typer.Option(
+            parser=place,
+            metavar="<path>",
+            help="SVG of the scores. (default: OUTPUT with the ending .svg)",
+        ),
     ] = None,
     cache: Annotated[
         Path | None,
@@ -68,8 +85,10 @@ def run(
     ] = None,
     language: Language = None,
     code_column: CodeColumn = None,
+    fenced: Fenced = False,
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
+    split: Split = None,
     workers: Workers = None,
     engine: EngineName = None,
     force: Force = False,
@@ -90,11 +109,13 @@ def run(
     from puzzlemark.detectors._picture import save_suspicion_picture
     from puzzlemark.detectors._run import detect
     from puzzlemark.files import keep_apart, refuse_existing
+    from puzzlemark.stores import locate_output
 
-    picture = picture or output.with_suffix(".svg")
+    target = locate_output(output)
+    drawing = locate_output(picture or target.with_suffix(".svg"))
     settings = read_settings(setting or [])
     keep_apart(
-        {"--output": output, "--picture": picture, "--cache": cache},
+        {"--output": target, "--picture": drawing, "--cache": cache},
         {
             "INPUT": dataset_paths(dataset),
             "--clean": None if clean is None else dataset_paths(clean),
@@ -102,33 +123,34 @@ def run(
             **paths_among("--set", settings),
         },
     )
-    refuse_existing(picture, overwrite=force)
+    refuse_existing(drawing, overwrite=force)
     with progress(not as_json) as report:
         found = detect(
             dataset,
-            output,
+            target,
             method=method,
             settings=settings,
             clean=clean,
             truth=None if truth is None else read_truth(truth),
             language=language,
-            code_column=code_column,
+            code_column=code_path(code_column, fenced),
             id_column=id_column,
             language_column=language_column,
+            split=split,
             cache=cache,
             workers=workers,
             engine=engine,
             overwrite=force,
             progress=report,
         )
-    save_suspicion_picture(found, picture, overwrite=force)
+    save_suspicion_picture(found, drawing, overwrite=force)
     if as_json:
-        print_json({**found.to_json(), "picture": str(picture)})
+        print_json({**found.to_json(), "picture": str(drawing)})
     else:
-        _print(found, picture)
+        _print(found, drawing)
 
 
-def _print(found: "Detected", picture: Path) -> None:
+def _print(found: "Detected", picture: "Location") -> None:
     console = output_console()
     console.print(
         f"[bold]{found.flagged:,} of {found.records:,} records are flagged[/] "

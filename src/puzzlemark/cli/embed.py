@@ -11,18 +11,26 @@ from puzzlemark.cli.base import (
     CodeColumn,
     Dataset,
     EngineName,
+    Fenced,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Place,
     Projection,
+    Split,
     Workers,
+    code_path,
     output_console,
+    piped,
+    place,
     print_json,
     print_summary,
     progress,
     refuse_ignored,
+    report_on,
 )
+from puzzlemark.errors import UsageError
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.owner import OwnerSummary
@@ -35,10 +43,18 @@ DECIDED = (
 )
 
 
+WHEN_INTERRUPTED = "what was done is kept; the same command goes on from there"
+
+
 def run(
     context: typer.Context,
     dataset: Dataset,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the marked dataset goes.")],
+    output: Annotated[
+        Place,
+        typer.Option(
+            "--output", "-o", parser=place, metavar="<path>", help="Where the marked dataset goes."
+        ),
+    ],
     manifest: Annotated[
         Path | None,
         typer.Option(help="Where the private manifest goes. (default: OUTPUT.manifest.jsonl.gz)"),
@@ -46,16 +62,15 @@ def run(
     mark: Annotated[
         str | None,
         typer.Option(
-            help="One of the paper's marks. Ours: P1, P2, U1 (Python), P3, P4, U2 (Java). "
+            help="One of the paper's marks, or a watermark with or without settings: synonyms, "
+            "fixed_prefix:prefix=node. The paper's own: P1, P2, U1 (Python), P3, P4, U2 (Java). "
             "CoProtector: W1, S1 (Python), W2, S2 (Java). "
-            "CodeMark: B1, B2, M1 (Python), B3, B4, M2 (Java)."
+            "CodeMark: B1, B2, M1 (Python), B3, B4, M2 (Java). (default: universal)"
         ),
     ] = None,
     watermark: Annotated[
         str | None,
-        typer.Option(
-            help="A watermark with settings: fixed_prefix:prefix=key. (default: universal)"
-        ),
+        typer.Option(help="The same as --mark, for a watermark with settings."),
     ] = None,
     policy: Annotated[
         Literal["paper", "safe"],
@@ -101,8 +116,10 @@ def run(
     projection: Projection = "pca",
     language: Language = None,
     code_column: CodeColumn = None,
+    fenced: Fenced = False,
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
+    split: Split = None,
     secret_file: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +141,13 @@ def run(
             "that suit them; two manifests, OUTPUT.synonyms.manifest.jsonl.gz and .prefixes."
         ),
     ] = None,
+    licensee: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose copy this is: the key is derived for this name, so that `puzzlemark trace` "
+            "can tell copies apart. The name stands in the manifest. For synonyms and prefixes."
+        ),
+    ] = None,
     workers: Workers = None,
     engine: EngineName = None,
     force: Force = False,
@@ -140,7 +164,7 @@ def run(
 
     puzzlemark embed train.jsonl.gz -o marked.jsonl.gz --mark U1
 
-    puzzlemark embed shards/ -o marked/ --manifest m.jsonl.gz --watermark fixed_prefix:prefix=node
+    puzzlemark embed shards/ -o marked/ --manifest m.jsonl.gz --mark fixed_prefix:prefix=node
 
     puzzlemark embed train.jsonl.gz -o marked.jsonl.gz --profile owner
 
@@ -156,11 +180,13 @@ def run(
                 output,
                 policy=policy,
                 language=language,
-                code_column=code_column,
+                code_column=code_path(code_column, fenced),
                 id_column=id_column,
                 language_column=language_column,
+                split=split,
                 secret_file=secret_file,
                 beacon=beacon,
+                licensee=licensee,
                 workers=workers,
                 engine=engine,
                 overwrite=force,
@@ -168,10 +194,12 @@ def run(
             )
         print_json(both.to_json()) if as_json else _print_both(both)
         return
-    with progress(not as_json) as report:
+    if str(output) == "-" and manifest is None:
+        raise UsageError("name a file for the manifest: --manifest; it must not get lost")
+    with piped(dataset, output) as (source, target), progress(not as_json) as report:
         summary = pm.embed(
-            dataset,
-            output,
+            source,
+            target,
             manifest=manifest,
             mark=mark,
             watermark=watermark,
@@ -184,17 +212,19 @@ def run(
             features=features,
             projection=projection,
             language=language,
-            code_column=code_column,
+            code_column=code_path(code_column, fenced),
             id_column=id_column,
             language_column=language_column,
+            split=split,
             secret_file=secret_file,
             beacon=beacon,
+            licensee=licensee,
             workers=workers,
             engine=engine,
             overwrite=force,
             progress=report,
         )
-    print_json(summary.to_json()) if as_json else print_summary(summary)
+    report_on(summary, dataset, output, as_json=as_json)
 
 
 def _print_both(both: "OwnerSummary") -> None:

@@ -10,8 +10,10 @@ from puzzlemark.cli.base import (
     AsJson,
     EngineName,
     Force,
+    Place,
     Workers,
     output_console,
+    place,
     print_json,
     progress,
 )
@@ -24,8 +26,14 @@ def run(
     ],
     language: Annotated[str, typer.Option(help="Language to look for; see: puzzlemark list.")],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Dataset to write: .jsonl, .jsonl.gz or .parquet."),
+        Place,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=place,
+            metavar="<path>",
+            help="Dataset to write: .jsonl, .jsonl.gz or .parquet.",
+        ),
     ],
     min_lines: Annotated[int, typer.Option(help="Leave out shorter functions.", min=1)] = 1,
     documented_only: Annotated[
@@ -67,7 +75,7 @@ def run(
     console = output_console()
     console.print(
         f"[bold]{harvested.records:,}[/] functions of {harvested.files:,} files "
-        f"-> {escape(str(output))}"
+        f"-> {escape(str(harvested.output))}"
     )
     for what, reasons in (
         ("files", harvested.skipped_files),

@@ -113,7 +113,7 @@ def _print_drawn(planned: "DrawnPlan") -> None:
         f"{planned.power:.0%}, from {planned.answers}"
     )
     console.print(
-        f"dataset   {planned.eligible:,} eligible records and {planned.records:,} in all keep them "
-        "concealed: a fifth of the one, 2 % of the other"
+        f"dataset   {planned.eligible:,} eligible records keep them concealed, a fifth of which "
+        f"carry; about {planned.records:,} functions in all have as many"
     )
     console.print(f"source    {planned.nats_per_carrier:g} nats a carrier: {planned.source}")

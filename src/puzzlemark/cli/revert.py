@@ -1,17 +1,31 @@
 """`puzzlemark revert`: take the marks out again."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from puzzlemark.cli.base import AsJson, Force, print_json, print_summary, progress
+from puzzlemark.cli.base import (
+    AsJson,
+    Force,
+    ManifestOf,
+    Place,
+    find_manifest,
+    piped,
+    place,
+    progress,
+    report_on,
+)
 
 
 def run(
     dataset: Annotated[str, typer.Argument(metavar="INPUT", help="The marked dataset.")],
-    manifest: Annotated[Path, typer.Option(help="The private manifest.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the original goes.")],
+    output: Annotated[
+        Place,
+        typer.Option(
+            "--output", "-o", parser=place, metavar="<path>", help="Where the original goes."
+        ),
+    ],
+    manifest: ManifestOf = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -23,6 +37,7 @@ def run(
     """
     import puzzlemark as pm
 
-    with progress(not as_json) as report:
-        summary = pm.revert(dataset, output, manifest, overwrite=force, progress=report)
-    print_json(summary.to_json()) if as_json else print_summary(summary)
+    manifest = find_manifest(dataset, manifest)
+    with piped(dataset, output) as (source, target), progress(not as_json) as report:
+        summary = pm.revert(source, target, manifest, overwrite=force, progress=report)
+    report_on(summary, dataset, output, as_json=as_json)

@@ -1,6 +1,5 @@
 """`puzzlemark score`: how suitable each record is to carry a mark."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,38 +11,60 @@ from puzzlemark.cli.base import (
     Dataset,
     EngineName,
     Features,
+    Fenced,
     Force,
     IdColumn,
     Language,
     LanguageColumn,
+    Place,
     Projection,
+    Split,
     Tau,
     Workers,
+    code_path,
     output_console,
+    place,
     print_json,
     progress,
 )
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.scores import Scored
+    from puzzlemark.stores import Location
+
+
+WHEN_INTERRUPTED = "what was done is kept; the same command goes on from there"
 
 
 def run(
     dataset: Dataset,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Parquet file for features and suitability.")
+        Place,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=place,
+            metavar="<path>",
+            help="Parquet file for features and suitability.",
+        ),
     ],
     picture: Annotated[
-        Path | None,
-        typer.Option(help="SVG of the distribution. (default: OUTPUT with the ending .svg)"),
+        Place | None,
+        typer.Option(
+            parser=place,
+            metavar="<path>",
+            help="SVG of the distribution. (default: OUTPUT with the ending .svg)",
+        ),
     ] = None,
     tau: Tau = 0.35,
     features: Features = None,
     projection: Projection = "pca",
     language: Language = None,
     code_column: CodeColumn = None,
+    fenced: Fenced = False,
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
+    split: Split = None,
     workers: Workers = None,
     engine: EngineName = None,
     force: Force = False,
@@ -62,34 +83,37 @@ def run(
     from puzzlemark.embedding.drawing import save_scores_picture
     from puzzlemark.embedding.scores import score
     from puzzlemark.files import keep_apart, refuse_existing
+    from puzzlemark.stores import locate_output
 
-    picture = picture or output.with_suffix(".svg")
-    keep_apart({"--output": output, "--picture": picture}, {"INPUT": dataset_paths(dataset)})
-    refuse_existing(picture, overwrite=force)
+    target = locate_output(output)
+    drawing = locate_output(picture or target.with_suffix(".svg"))
+    keep_apart({"--output": target, "--picture": drawing}, {"INPUT": dataset_paths(dataset)})
+    refuse_existing(drawing, overwrite=force)
     with progress(not as_json) as report:
         scored = score(
             dataset,
-            output,
+            target,
             tau=tau,
             features=features.split(",") if features else None,
             projection=projection,
             language=language,
-            code_column=code_column,
+            code_column=code_path(code_column, fenced),
             id_column=id_column,
             language_column=language_column,
+            split=split,
             workers=workers,
             engine=engine,
             overwrite=force,
             progress=report,
         )
-    save_scores_picture(scored, picture, overwrite=force)
+    save_scores_picture(scored, drawing, overwrite=force)
     if as_json:
-        print_json({**scored.to_json(), "picture": str(picture)})
+        print_json({**scored.to_json(), "picture": str(drawing)})
     else:
-        _print(scored, picture)
+        _print(scored, drawing)
 
 
-def _print(scored: "Scored", picture: Path) -> None:
+def _print(scored: "Scored", picture: "Location") -> None:
     console = output_console()
     console.print(
         f"[bold]{scored.candidates:,} of {scored.records:,} records[/] may carry a mark "

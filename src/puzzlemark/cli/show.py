@@ -1,12 +1,21 @@
 """`puzzlemark show`: look at the marks of a dataset, before and after."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from puzzlemark.cli.base import AsJson, Force, output_console, print_json, refuse_ignored
+from puzzlemark.cli.base import (
+    AsJson,
+    Force,
+    ManifestOf,
+    find_manifest,
+    output_console,
+    print_json,
+    refuse_ignored,
+)
 
 if TYPE_CHECKING:
     from puzzlemark.embedding.showing import Showing, Shown
@@ -26,9 +35,10 @@ STYLES = {
 def run(
     context: typer.Context,
     dataset: Annotated[
-        str, typer.Argument(metavar="INPUT", help="The marked dataset, or the original.")
+        str,
+        typer.Argument(metavar="INPUT", help="The marked dataset or repository, or the original."),
     ],
-    manifest: Annotated[Path, typer.Option(help="The private manifest of its marks.")],
+    manifest: ManifestOf = None,
     html: Annotated[
         Path | None,
         typer.Option(help="Write the marks as one self-contained page (mode 0600) instead."),
@@ -51,20 +61,31 @@ def run(
     puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz
 
     puzzlemark show marked.jsonl.gz --manifest marks.jsonl.gz --html marks.html
+
+    puzzlemark show my-project --manifest my-project.manifest.jsonl.gz
     """
     from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.embedding.drawing import save_marks_page
     from puzzlemark.embedding.showing import show
     from puzzlemark.files import keep_apart, refuse_existing
+    from puzzlemark.protecting.dataset import as_dataset, is_repository, show_files
 
+    manifest = find_manifest(dataset, manifest)
+    is_tree = is_repository(dataset, manifest)
     if html is None:
         refuse_ignored(context, ["force"], "without --html nothing is written")
     else:
-        keep_apart({"--html": html}, {"INPUT": dataset_paths(dataset), "--manifest": manifest})
+        inputs = Path(dataset) if is_tree else dataset_paths(dataset)
+        keep_apart({"--html": html}, {"INPUT": inputs, "--manifest": manifest})
         refuse_existing(html, overwrite=force)
+    if is_tree and html is None and not ids:
+        refuse_ignored(context, ["limit"], "of a repository the files are shown, all of them")
+        _print_files(show_files(dataset, manifest), as_json)
+        return
     usual = ON_TERMINAL if html is None else ON_PAGE
     wanted = None if limit == 0 or (limit is None and ids) else limit or usual
-    showing = show(dataset, manifest, limit=wanted, ids=ids or ())
+    with as_dataset(dataset, manifest) as (functions, marks):
+        showing = replace(show(functions, marks, limit=wanted, ids=ids or ()), input=dataset)
     if html is not None:
         save_marks_page(showing, html, overwrite=force)
     if as_json:
@@ -73,6 +94,18 @@ def run(
         _print_page(showing, html)
     else:
         _print_marks(showing)
+
+
+def _print_files(diffs: dict[str, str], as_json: bool) -> None:
+    """A unified diff for each file of a repository, from the original to the marked one."""
+    if as_json:
+        print_json({"files": [{"path": path, "diff": text} for path, text in diffs.items()]})
+        return
+    console = output_console()
+    for line in "".join(diffs.values()).splitlines():
+        tint = {"-": "red", "+": "green", "@": "dim"}.get(line[:1], "")
+        console.print(Text(line, "bold" if line.startswith(("---", "+++")) else tint))
+    console.print(Text(f"{len(diffs):,} files", "dim"))
 
 
 def _plain(showing: "Showing", html: Path | None) -> dict[str, object]:

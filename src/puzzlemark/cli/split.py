@@ -1,6 +1,5 @@
 """`puzzlemark split`: train and test, with no project on both sides."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,9 @@ from puzzlemark.cli.base import (
     CodeColumn,
     Dataset,
     Force,
+    Place,
     output_console,
+    place,
     print_json,
     progress,
 )
@@ -19,8 +20,12 @@ from puzzlemark.cli.base import (
 
 def run(
     dataset: Dataset,
-    train: Annotated[Path, typer.Option(help="Where the training side goes.")],
-    test: Annotated[Path, typer.Option(help="Where the held-out side goes.")],
+    train: Annotated[
+        Place, typer.Option(parser=place, metavar="<path>", help="Where the training side goes.")
+    ],
+    test: Annotated[
+        Place, typer.Option(parser=place, metavar="<path>", help="Where the held-out side goes.")
+    ],
     test_share: Annotated[float, typer.Option(help="Share of the records to hold out.")] = 0.1,
     project_column: Annotated[
         str | None,

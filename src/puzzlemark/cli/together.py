@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from puzzlemark.cli.base import AsJson, output_console, print_json
-from puzzlemark.cli.probe import KeySecretFile
+from puzzlemark.cli.probe import KeySecretFile, Licensee
 
 if TYPE_CHECKING:
     from puzzlemark.verification.run import Run
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def run(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of verify.")],
     secret_file: KeySecretFile = None,
+    licensee: Licensee = None,
     multiply: Annotated[
         bool,
         typer.Option(
@@ -35,9 +36,9 @@ def run(
     from puzzlemark.verification.verdict import adjust
 
     if multiply:
-        _multiply(runs, secret_file, as_json)
+        _multiply(runs, secret_file, licensee, as_json)
         return
-    verdicts = adjust([_load(folder, secret_file).verdict for folder in runs])
+    verdicts = adjust([_load(folder, secret_file, licensee).verdict for folder in runs])
     if as_json:
         pairs = zip(runs, verdicts, strict=True)
         print_json({"runs": [{"run": str(run), **verdict.to_json()} for run, verdict in pairs]})
@@ -49,10 +50,12 @@ def run(
         console.print(f"{name:<24} [bold]{verdict.word:<14}[/] adjusted log10 p = {log10_p:.2f}")
 
 
-def _multiply(runs: list[Path], secret_file: Path | None, as_json: bool) -> None:
+def _multiply(
+    runs: list[Path], secret_file: Path | None, licensee: str | None, as_json: bool
+) -> None:
     from puzzlemark.verification.together import product
 
-    found = product([_load(folder, secret_file) for folder in runs])
+    found = product([_load(folder, secret_file, licensee) for folder in runs])
     if as_json:
         print_json({"runs": [str(run) for run in runs], **found.to_json()})
         return
@@ -62,10 +65,15 @@ def _multiply(runs: list[Path], secret_file: Path | None, as_json: bool) -> None
     console.print(escape(found.sentence))
 
 
-def _load(folder: Path, secret_file: Path | None) -> "Run":
+def _load(folder: Path, secret_file: Path | None, licensee: str | None) -> "Run":
     """A run; the secret is for those of which a test needs the key of the watermark."""
+    from puzzlemark.embedding.secret import find_secret
     from puzzlemark.verification.probes import load_probes
     from puzzlemark.verification.run import load_run, needs_key
 
-    is_needed = secret_file and needs_key(load_probes(folder / "probes.jsonl").design)
+    is_keyed = needs_key(load_probes(folder / "probes.jsonl").design)
+    if is_keyed and licensee is not None:
+        secret = find_secret(secret_file, make=False).licensed(licensee)
+        return load_run(folder, secret=secret)
+    is_needed = secret_file and is_keyed
     return load_run(folder, secret_file=secret_file if is_needed else None)

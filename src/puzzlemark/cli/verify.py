@@ -1,29 +1,34 @@
 """`puzzlemark verify`: ask a suspicious model, and judge what it answers."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 from rich.markup import escape
 
 from puzzlemark.cli.base import (
     AsJson,
+    ManifestOf,
+    find_manifest,
     output_console,
     paths_among,
     print_json,
     progress,
     refuse_ignored,
+    was_passed,
 )
-from puzzlemark.cli.probe import Pairs, SecretFile, Seed
+from puzzlemark.cli.probe import CommitmentFolder, Licensee, Pairs, SecretFile, Seed
 from puzzlemark.errors import UsageError
+from puzzlemark.stores import Location
 
 # options that have no effect when the probes are there, and when the answers are
 DRAWN = ("manifest", "pairs", "seed")
 FIXED = (
     *("dataset", "manifest", "probes", "model", "model_args", "paper", "sequential", "temperature"),
-    *("logprobs", "reference", "reference_args"),
+    *("logprobs", "reference", "reference_args", "accept_unlisted", "authority", "prompt"),
     *("max_tokens", "samples", "alpha", "ratio", "pairs", "seed", "query_only", "count_only"),
 )
 # 0 to 2 mean that the command worked, failed, or was called wrongly
@@ -31,9 +36,18 @@ EXIT_CODES = {"not detected": 0, "detected": 10, "inconclusive": 11, "not applic
 WHEN_INTERRUPTED = "what was answered is kept; run the same command again to go on"
 
 if TYPE_CHECKING:
+    from puzzlemark.embedding.secret import Secret
+    from puzzlemark.evidence.commitment import Commitment
     from puzzlemark.models.base import Estimate, Model
     from puzzlemark.verification.probes import ProbeSet
     from puzzlemark.verification.run import Run
+    from puzzlemark.verification.standing import Standing
+    from puzzlemark.verification.terms import Terms
+
+
+class _OfKey(TypedDict, total=False):
+    secret: "Secret"
+    secret_file: Path | None
 
 
 def run(
@@ -41,7 +55,7 @@ def run(
     dataset: Annotated[
         str | None, typer.Argument(metavar="[INPUT]", help="Make the probes from this dataset.")
     ] = None,
-    manifest: Annotated[Path | None, typer.Option(help="The private manifest of INPUT.")] = None,
+    manifest: ManifestOf = None,
     probes: Annotated[Path | None, typer.Option(help="Probes made by puzzlemark probe.")] = None,
     model: Annotated[str | None, typer.Option(help="hf, openai, replay or scripted.")] = None,
     model_args: Annotated[
@@ -51,6 +65,13 @@ def run(
         Path | None,
         typer.Option("--output", "-o", help="The run's folder, resumed if it exists."),
     ] = None,
+    prompt: Annotated[
+        Literal["plain", "fim"],
+        typer.Option(
+            help="fim: ask to fill in the middle, as the model's family was trained; for hf, and "
+            "for servers that heed a suffix."
+        ),
+    ] = "plain",
     paper: Annotated[
         bool, typer.Option("--paper", help="The paper's setting: temperature 1, Fisher two-sided.")
     ] = False,
@@ -92,6 +113,22 @@ def run(
     pairs: Pairs = None,
     seed: Seed = 0,
     secret_file: SecretFile = None,
+    licensee: Licensee = None,
+    commitment: CommitmentFolder = None,
+    authority: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Have the record of times stamped here, at both ends."),
+    ] = None,
+    roots: Annotated[
+        Path | None,
+        typer.Option(help="Certificates that signatures of timestamps must lead to (PEM)."),
+    ] = None,
+    accept_unlisted: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unlisted", help="Ask also for a name that the server does not list."
+        ),
+    ] = False,
     query_only: Annotated[
         bool, typer.Option("--query-only", help="Ask, and leave the verdict to another machine.")
     ] = False,
@@ -114,7 +151,8 @@ def run(
 
     Everything is decided before the first question: the probes, the decisive test, its level. Every
     answer is kept in the folder as it arrives, so the same command goes on after an interruption,
-    and whoever gets the folder can compute the verdict again.
+    and whoever gets the folder can compute the verdict again. With --commitment the plan that was
+    fixed there decides; what is said here beside it makes the verdict exploratory, and is named.
 
     [bold]Examples[/]
 
@@ -123,8 +161,12 @@ def run(
     puzzlemark verify marked.jsonl.gz --manifest marks.jsonl.gz --model openai --model-args
     base_url=http://localhost:8000/v1,model=suspect -o run/
 
+    puzzlemark verify --probes probes.jsonl --commitment commitment --model openai --model-args
+    base_url=http://localhost:8000/v1,model=suspect -o run/
+
     puzzlemark verify --test-only -o run/
     """
+    from puzzlemark.evidence.standing import witnesses
     from puzzlemark.verification.run import dry_run, judge, key_of, needs_key, query
     from puzzlemark.verification.terms import terms_for
 
@@ -132,7 +174,8 @@ def run(
         raise UsageError("say where the run goes: --output FOLDER")
     if test_only:
         refuse_ignored(context, FIXED, "--test-only judges the run in the folder as it was asked")
-        _finish(judge(output, secret_file=secret_file), as_json, exit_code)
+        judged = judge(output, **_secret(secret_file, licensee))
+        _finish(judged, _conclude(judged, commitment, roots), as_json, exit_code)
         return
     if query_only or count_only:
         refuse_ignored(context, ["exit_code"], "nothing is judged")
@@ -142,7 +185,12 @@ def run(
         refuse_ignored(context, ["reference"], "log-probabilities are not asked for (--logprobs)")
     if probes is not None:
         refuse_ignored(context, DRAWN, "the probes are drawn already, and --probes names them")
-    _keep_apart(output, dataset, manifest, probes, model_args, reference_args, secret_file)
+    if dataset is not None and probes is None:
+        manifest = find_manifest(dataset, manifest)
+    _keep_apart(
+        output, dataset, manifest, probes, model_args, reference_args, secret_file, commitment
+    )
+    made = _commitment(commitment)
     terms_of = partial(
         terms_for,
         paper=paper,
@@ -156,20 +204,26 @@ def run(
         ratio=ratio,
     )
     terms_of()  # whatever is wrong with them, no probe is made in vain
-    asked = _probes(probes, dataset, manifest, pairs, seed, secret_file, paper)
+    own_seed = seed if made is None or was_passed(context, "seed") else None
+    asked = _probes(probes, dataset, manifest, pairs, own_seed, secret_file, paper, made)
     terms = terms_of(sampling=asked.design.sampling, usual_alpha=asked.design.alpha)
     terms = replace(terms, seed=asked.header.seed)  # the same for probes of a file and fresh ones
+    if made is not None:
+        terms = _planned_terms(context, made, terms)
     if count_only:
         expected = dry_run(asked, output, terms, has_reference=reference is not None)
         _print_estimate(expected, as_json)
         return
     # the secret draws the probes; only some tests need it, too
-    key_file = secret_file if needs_key(asked.design) else None
-    if key_file is None and probes is not None:
+    keyed = needs_key(asked.design)
+    if not keyed:
+        refuse_ignored(context, ["licensee"], "no test asks for a key")
+    if not keyed and probes is not None:
         refuse_ignored(context, ["secret_file"], "the probes are drawn, and no test asks for a key")
+    of_key = _secret(secret_file, licensee) if keyed else {}
     if not query_only:
-        key_of(asked, secret_file=key_file)  # whatever is wrong with it, nothing is asked in vain
-    suspect = _model(model, model_args)
+        key_of(asked, **of_key)  # whatever is wrong with it, nothing is asked in vain
+    suspect = _model(model, model_args, prompt)
     innocent = None if reference is None else _model(reference, reference_args)
     with progress(not as_json) as report:
         query(
@@ -177,14 +231,52 @@ def run(
             suspect,
             output,
             terms,
-            secret_file=key_file,
+            **of_key,
             reference=innocent,
             progress=report,
+            witnesses=witnesses(
+                made, output, authority=authority, roots=roots, accept_unlisted=accept_unlisted
+            ),
         )
     if query_only:
         _print_asked(output, as_json)
     else:
-        _finish(judge(output, secret_file=key_file), as_json, exit_code)
+        judged = judge(output, **of_key)
+        _finish(judged, _conclude(judged, commitment, roots), as_json, exit_code)
+
+
+def _secret(secret_file: Path | None, licensee: str | None) -> "_OfKey":
+    """How a test gets the key: by the file of the secret, or of a licensee by the secret."""
+    if licensee is None:
+        return {"secret_file": secret_file}
+    from puzzlemark.embedding.secret import find_secret
+
+    return {"secret": find_secret(secret_file, make=False).licensed(licensee)}
+
+
+def _commitment(folder: Path | None) -> "Commitment | None":
+    from puzzlemark.evidence.commitment import load_commitment
+
+    return None if folder is None else load_commitment(folder)
+
+
+def _planned_terms(context: typer.Context, made: "Commitment", said: "Terms") -> "Terms":
+    """The terms of the plan, but for what was said here."""
+    modes = ("paper", "sequential", "logprobs")
+    terms = made.plan.terms
+    if any(was_passed(context, name) for name in modes):
+        terms = replace(terms, mode=said.mode, ratio=said.ratio)
+    names = ("temperature", "max_tokens", "samples", "alpha", "ratio", "seed")
+    passed = {name for name in names if was_passed(context, name)}
+    if said.mode == "paper":
+        passed.add("temperature")  # the paper's setting has one of its own
+    return replace(terms, **{name: getattr(said, name) for name in passed})
+
+
+def _conclude(run: "Run", commitment: Path | None, roots: Path | None) -> "Standing":
+    from puzzlemark.evidence.standing import conclude
+
+    return conclude(run.folder, commitment, word=run.verdict.word, roots=roots)
 
 
 def _keep_apart(
@@ -195,9 +287,9 @@ def _keep_apart(
     model_args: str,
     reference_args: str,
     secret_file: Path | None,
+    commitment: Path | None,
 ) -> None:
     """A run's folder owns its own probes; nothing else that is read may be in it or around it."""
-    from puzzlemark.corpora.shards import dataset_paths
     from puzzlemark.files import keep_apart
     from puzzlemark.models.base import parse_model_args
 
@@ -206,14 +298,24 @@ def _keep_apart(
     keep_apart(
         {"--output": output},
         {
-            "INPUT": None if dataset is None else dataset_paths(dataset),
+            "INPUT": _inputs(dataset, manifest),
             "--manifest": manifest,
             "--probes": None if is_own else probes,
             "--secret-file": secret_file,
+            "--commitment": commitment,
             **paths_among("--model-args", parse_model_args(model_args)),
             **paths_among("--reference-args", parse_model_args(reference_args)),
         },
     )
+
+
+def _inputs(dataset: str | None, manifest: Path | None) -> "Sequence[Location]":
+    from puzzlemark.corpora.shards import dataset_paths
+    from puzzlemark.protecting.dataset import is_repository
+
+    if dataset is None:
+        return ()
+    return (Path(dataset),) if is_repository(dataset, manifest) else dataset_paths(dataset)
 
 
 def _probes(
@@ -221,41 +323,52 @@ def _probes(
     dataset: str | None,
     manifest: Path | None,
     pairs: int | None,
-    seed: int,
+    seed: int | None,
     secret_file: Path | None,
     paper: bool,
+    made: "Commitment | None",
 ) -> "ProbeSet":
+    from puzzlemark.evidence.opening import committed_probes
+    from puzzlemark.protecting.dataset import as_dataset
     from puzzlemark.verification.making import build_probes
     from puzzlemark.verification.probes import load_probes
 
     if path is not None and dataset is None:
         return load_probes(path)
-    if path is None and dataset is not None and manifest is not None:
-        return build_probes(
-            dataset, manifest, pairs=pairs, seed=seed, secret_file=secret_file, paper=paper
+    if path is None and dataset is not None and manifest is not None and made is not None:
+        return committed_probes(
+            dataset, manifest, made, pairs=pairs, seed=seed, secret_file=secret_file
         )
+    if path is None and dataset is not None and manifest is not None:
+        with as_dataset(dataset, manifest) as (functions, marks):
+            return build_probes(
+                functions, marks, pairs=pairs, seed=seed or 0, secret_file=secret_file, paper=paper
+            )
     raise UsageError("pass either --probes FILE, or INPUT with its --manifest")
 
 
-def _model(kind: str | None, arguments: str) -> "Model":
+def _model(kind: str | None, arguments: str, prompt: str = "plain") -> "Model":
     from puzzlemark import plugins
     from puzzlemark.models.base import open_model, parse_model_args
 
     if kind is None:
         raise UsageError(f"which model? pass --model: {', '.join(plugins.names('models'))}")
-    return open_model(kind, parse_model_args(arguments))
+    settings = parse_model_args(arguments)
+    if prompt != "plain":
+        settings = {**settings, "prompt": prompt}
+    return open_model(kind, settings)
 
 
-def _finish(run: "Run", as_json: bool, exit_code: bool) -> None:
+def _finish(run: "Run", standing: "Standing", as_json: bool, exit_code: bool) -> None:
     if as_json:
-        print_json({"output": str(run.folder), **run.to_json()})
+        print_json({"output": str(run.folder), **run.to_json(), "standing": standing.to_json()})
     else:
-        _print(run)
+        _print(run, standing)
     if exit_code:
         raise typer.Exit(EXIT_CODES[run.verdict.word])
 
 
-def _print(run: "Run") -> None:
+def _print(run: "Run", standing: "Standing") -> None:
     console = output_console()
     verdict = run.verdict
     colour = {"detected": "bold red", "not detected": "bold green"}.get(verdict.word, "bold")
@@ -275,6 +388,9 @@ def _print(run: "Run") -> None:
     failed = run.answers.failed
     if failed:
         console.print(f"  {failed:,} requests failed; run the same command again to retry them")
+    console.print(f"[bold]{standing.word}[/]")
+    for sentence in standing.sentences[1:]:
+        console.print(f"  {escape(sentence)}")
     folder = escape(str(run.folder))
     console.print(f"run       {folder} (a page of it: puzzlemark report {folder})")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.detectors._kneser_ney import BEGIN, Floats, Integers, KneserNey
+from puzzlemark.habits.kneser_ney import BEGIN, Floats, Integers, KneserNey
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """The distribution of a detector's scores, as one SVG picture."""
 
-from pathlib import Path
-
 import numpy as np
 
 from puzzlemark.detectors._run import Detected
@@ -9,34 +7,32 @@ from puzzlemark.detectors.base import Suspicion
 from puzzlemark.files import refuse_existing
 from puzzlemark.pages.histogram import Labels, histogram
 from puzzlemark.staging import write_text
+from puzzlemark.stores import Location, locate_output
 
 
 def save_suspicion_picture(
-    found: Detected, picture: Path | str, *, overwrite: bool = False
+    found: Detected, picture: Location | str, *, overwrite: bool = False
 ) -> None:
     """Draw the scores that `detect` gave, as SVG."""
-    picture = Path(picture)
+    picture = locate_output(picture)
     refuse_existing(picture, overwrite=overwrite)
     write_text(picture, score_picture(found.suspicion, found.method))
 
 
 def score_picture(suspicion: Suspicion, method: str) -> str:
-    """Scores from the smallest to the largest; those that are exactly 0 are told, not drawn."""
+    """Scores in the detector's own units; those that are exactly 0 are told, not drawn."""
     shown = suspicion.judged & (suspicion.scores != 0)
     scores, flagged = suspicion.scores[shown], suspicion.flagged[shown]
-    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 1.0)
-    low = min(low, 0.0)
-    width = high - low or 1.0
     # a cut is drawn where one separates the flagged from the others
     cut = float(scores[flagged].min()) if flagged.any() else float("nan")
     separates = flagged.any() and not (scores[~flagged] >= cut).any()
     zeros = int(np.count_nonzero(suspicion.judged & (suspicion.scores == 0)))
     return histogram(
-        (scores - low) / width,
-        (cut - low) / width if separates else float("nan"),
+        scores,
+        cut if separates else float("nan"),
         f"Suspicion by {method}",
         Labels(
-            across=f"score (0.0: {low:.4g}, 1.0: {high:.4g})",
+            across=f"score of {method}",
             up="records",
             below="not flagged",
             above="flagged" if separates else "with a score",

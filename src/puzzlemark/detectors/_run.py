@@ -20,7 +20,15 @@ from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
-from puzzlemark.staging import staged
+from puzzlemark.staging import staged_file
+from puzzlemark.stores import (
+    Location,
+    fetched,
+    local_path,
+    local_place,
+    locate,
+    locate_output,
+)
 
 __all__ = ["Detected", "Truth", "detect", "load_suspicion", "read_suspicion"]
 
@@ -59,17 +67,18 @@ class Detected:
 
 
 def detect(
-    path: Path | str,
-    output: Path | str,
+    path: Location | str,
+    output: Location | str,
     *,
     method: str | Detector,
     settings: Mapping[str, Any] | None = None,
-    clean: Path | str | None = None,
+    clean: Location | str | None = None,
     truth: Truth | None = None,
     language: str | None = None,
     code_column: str | None = None,
     id_column: str | None = None,
     language_column: str | None = None,
+    split: str | None = None,
     cache: Path | str | None = None,
     workers: int | None = 1,
     engine: str | Engine | None = None,
@@ -82,11 +91,12 @@ def detect(
     a folder beside the output, which goes when all is done.
     """
     detector = load_detector(method, settings) if isinstance(method, str) else method
-    output = Path(output)
+    output = locate_output(output)
     columns = {
         "code_column": code_column,
         "id_column": id_column,
         "language_column": language_column,
+        "split": split,
         "language": language,
     }
     corpus = open_corpus(path, **columns)
@@ -95,13 +105,13 @@ def detect(
         raise UsageError(f"{detector.name} compares with clean records; pass --clean")
     if reference is not None and not detector.takes_clean:
         raise UsageError(f"{detector.name} uses no clean records as it is set; leave out --clean")
-    root = Path(cache) if cache is not None else output.with_name(f"{output.name}.cache")
+    root = cache_of(output) if cache is None else local_path(cache, "the cache")
     check_output(output, root, corpus, reference)
-    with staged(output, overwrite=overwrite) as written:
+    with staged_file(output, overwrite=overwrite) as written:
         digest = _digest(corpus, progress)
         if truth is not None and truth.digest != digest:
             raise UsageError(
-                f"{path}: the truth is about another dataset; pass the manifest of this"
+                f"{corpus.path}: the truth is about another dataset; pass the manifest of this"
             )
         clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
         place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
@@ -118,7 +128,13 @@ def detect(
     return found
 
 
-def check_output(output: Path, cache: Path, corpus: Corpus, clean: Corpus | None) -> None:
+def cache_of(output: Location) -> Path:
+    """The folder for results on the way, where none was asked for; see `local_place`."""
+    place = local_place(output)
+    return place.with_name(f"{place.name}.cache")
+
+
+def check_output(output: Location, cache: Path, corpus: Corpus, clean: Corpus | None) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: suspicion is written as Parquet; end the name in .parquet")
@@ -164,18 +180,20 @@ def write_suspicion(found: Detected, place: Path, progress: Progress = no_progre
             progress("writing", min(len(said), start + ROW_GROUP), len(said))
 
 
-def load_suspicion(path: Path | str) -> Suspicion:
+def load_suspicion(path: Location | str) -> Suspicion:
     """What `detect` wrote."""
     return read_suspicion(path)[0]
 
 
-def read_suspicion(path: Path | str) -> tuple[Suspicion, str]:
+def read_suspicion(path: Location | str) -> tuple[Suspicion, str]:
     """What `detect` wrote, and the digest of the dataset that it is about."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    path = locate(path)
     try:
-        table = pq.read_table(path)
+        with fetched(path) as file:
+            table = pq.read_table(file)
         payload = orjson.loads((table.schema.metadata or {})[METADATA])
         suspicion = Suspicion(
             table["id"].to_pylist(),
@@ -236,7 +254,7 @@ def _forget(root: Path, place: Path) -> None:
 
 def _summarise(
     corpus: Corpus,
-    output: Path,
+    output: Location,
     detector: Detector,
     suspicion: Suspicion,
     digest: str,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzlemark.detectors._shadow_cells import Cell
-from puzzlemark.detectors._shadow_guessing import SURELY, Chances, Guess, Integers, Seen, normal
+from puzzlemark.habits.guessing import SURELY, Guess, normal
+from puzzlemark.habits.seen import Chances, Integers, Seen
 
 Features = NDArray[np.float64]
 Scores = NDArray[np.float64]
@@ -21,55 +21,62 @@ Scores = NDArray[np.float64]
 FEWEST = 50  # variables of clean code that could carry; with fewer there is nothing to learn from
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """What is known of every cell, whatever it is called."""
+    """What is known of the variables that could carry, whatever they are called."""
 
     seen: Seen
-    weights: Chances  # of the prior, without the cell itself
+    rows: Integers  # which of all that were seen; all else here is in their order
+    prior: Chances  # of the scheme, as far as it can be rebuilt
     guesses: Mapping[str, Guess]
-    akin: NDArray[np.bool_]  # which members begin other words of the snippet: `idx` and `idxs`
-    traits: Features  # the same under any name
 
-    @classmethod
-    def of(cls, seen: Seen, weights: Chances, guesses: Mapping[str, Guess]) -> "Knowledge":
-        """Take stock."""
-        return cls(seen, weights, guesses, seen.marks(_is_akin), _traits(seen, normal(weights)))
-
-    def prior(self, cells: Integers, members: Integers) -> Chances:
-        """The owner's prior of some cells, if by nature they had these names."""
-        weights = self.weights[cells]
-        weights[np.arange(len(cells)), members] += 1.0
-        return normal(weights)
+    @property
+    def members(self) -> Integers:
+        """The name that each has."""
+        members: Integers = self.seen.members[self.rows]
+        return members
 
     def features(self, cells: Integers, members: Integers) -> Features:
-        """All that speaks for or against a mark, if some cells had these names."""
-        rows = np.arange(len(cells))
-        prior = np.log(normal(self.weights[cells])[rows, members] + SURELY)
-        columns = [self.seen.numbers[cells] * self.seen.widest + members, prior]
+        """All that speaks for or against a mark, if some of them had these names."""
+        at, rows = np.arange(len(cells)), self.rows[cells]
+        prior = np.log(self.prior[cells][at, members] + SURELY)
+        columns = [self.seen.numbers[rows] * self.seen.widest + members, prior]
         for guess in self.guesses.values():
             chances = np.log(guess.chances[cells] + SURELY)
-            own = chances[rows, members]
-            chances[rows, members] = -np.inf
+            own = chances[at, members]
+            chances[at, members] = -np.inf
             # how likely, how much likelier than the key would draw it, and against the best other
             columns += [own, own - prior, chances.max(axis=1) - own, guess.support[cells]]
-        akin = self.akin[cells]
-        own_akin = akin[rows, members]
+        akin = self.seen.akin[rows]
+        own_akin = akin[at, members]
         columns += [own_akin, akin.sum(axis=1) - own_akin]
-        lengths = self._lengths(cells, members)
-        columns += [lengths, lengths - self.traits[cells, -1]]
-        return np.column_stack([*columns, self.traits[cells]]).astype(np.float64)
-
-    def _lengths(self, cells: Integers, members: Integers) -> Features:
-        numbers = self.seen.numbers[cells].tolist()
-        pairs = zip(numbers, members.tolist(), strict=True)
-        return np.array([len(self.seen.sets[number][member]) for number, member in pairs], float)
+        lengths, traits = self.seen.lengths[rows][at, members], self.seen.traits[rows]
+        columns += [lengths, lengths - traits[:, -1]]
+        columns += [self.seen.numbers[rows], entropies(self.prior[cells])]
+        return np.column_stack([*columns, traits]).astype(np.float64)
 
 
 def entropies(prior: Chances) -> Scores:
     """In nats."""
     found: Scores = -(prior * np.log(np.maximum(prior, SURELY))).sum(axis=1)
     return found
+
+
+def priors_by_project(
+    seen: Seen, rows: Integers, is_suspect: NDArray[np.bool_], pull: float
+) -> Chances:
+    """The rule of the prior `project`: counts of the project + `pull` x the global share.
+
+    What the owner counts are the places of his dataset that could carry a mark, the variable itself
+    among them. A variable of clean code is not: it is counted in for once.
+    """
+    ours = np.zeros(len(seen), np.bool_)
+    ours[rows[is_suspect]] = True
+    everywhere = seen.count_others(seen.groups(), ours, rows, folds=False)
+    counts = seen.count_others(seen.groups("project"), ours, rows, folds=False)
+    own = np.flatnonzero(~is_suspect)
+    counts[own, seen.members[rows[own]]] += 1.0
+    return normal(counts + pull * normal(everywhere) + SURELY * seen.in_set[rows])
 
 
 def score(
@@ -86,14 +93,15 @@ def score(
     `learnt` are cells of clean code that could carry.
     """
     model = _learn(known, learnt, draws, rate, seed)
-    scores: Scores = model.predict_proba(known.features(judged, known.seen.members[judged]))[:, 1]
+    scores: Scores = model.predict_proba(known.features(judged, known.members[judged]))[:, 1]
     return scores
 
 
 def guess_score(known: Knowledge, judged: Integers, draws: Chances, rate: float) -> Scores:
-    """The same by Bayes' rule from the language model alone: where there is too little to learn."""
-    members = known.seen.members[judged]
-    by_nature = known.guesses["words"].chances[judged, members]
+    """The same by Bayes' rule from one guess alone: where there is too little to learn."""
+    members = known.members[judged]
+    guess = known.guesses["reading" if "reading" in known.guesses else "project"]
+    by_nature = guess.chances[judged, members]
     by_key = draws[judged, members]
     chances: Scores = rate * by_key / (rate * by_key + (1 - rate) * by_nature)
     return chances
@@ -103,7 +111,7 @@ def _learn(known: Knowledge, cells: Integers, draws: Chances, rate: float, seed:
     """Boost on every cell as it is, and under every name that a key could draw."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    own = known.seen.members[cells]
+    own = known.members[cells]
     features = [known.features(cells, own)]
     labels = [np.zeros(len(cells))]
     weights = [np.full(len(cells), 1.0 - rate)]
@@ -124,27 +132,3 @@ def _learn(known: Knowledge, cells: Integers, draws: Chances, rate: float, seed:
     return model.fit(
         np.vstack(features), np.concatenate(labels), sample_weight=np.concatenate(weights)
     )
-
-
-def _is_akin(cell: Cell, name: str) -> bool:
-    """Whether another word of the snippet begins with a name, or is one of its words."""
-    whole = name.lower()
-    return any(word == whole or (len(whole) > 2 and word.startswith(whole)) for word in cell.words)
-
-
-def _traits(seen: Seen, prior: Chances) -> Features:
-    rows = [
-        (
-            number,
-            cell.is_inside,
-            cell.occurrences,
-            cell.lines,
-            len(cell.locals),
-            len(cell.words),
-            cell.function,
-            np.mean([len(name) <= 3 for name in cell.locals]) if cell.locals else -1.0,
-            np.mean([len(name) for name in cell.locals]) if cell.locals else 0.0,
-        )
-        for cell, number in zip(seen.cells, seen.numbers.tolist(), strict=True)
-    ]
-    return np.column_stack([entropies(prior), np.array(rows, float).reshape(len(rows), 9)])

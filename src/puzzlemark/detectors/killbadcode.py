@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Batch, Corpus
-from puzzlemark.detectors._kneser_ney import Integers, KneserNey, fit, open_model
 from puzzlemark.detectors._naturalness import Gains, measure_gains
 from puzzlemark.detectors._pieces import (
     Filter,
@@ -43,6 +42,7 @@ from puzzlemark.detectors.base import (
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
 from puzzlemark.files import replacing
+from puzzlemark.habits.kneser_ney import Integers, KneserNey, fit, open_model
 from puzzlemark.progress import Progress
 
 

@@ -18,25 +18,20 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.detectors._shadow_cells import Cell, find_cells
-from puzzlemark.detectors._shadow_guessing import (
-    Integers,
-    Seen,
-    Spot,
-    guess_by_counts,
-    guess_by_words,
-    normal,
-    priors,
-)
 from puzzlemark.detectors._shadow_learning import (
     FEWEST,
     Knowledge,
     entropies,
     guess_score,
+    priors_by_project,
     score,
 )
 from puzzlemark.detectors.base import Suspicion, keep_parts, snippet_of
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.habits.choosing import choose
+from puzzlemark.habits.guessing import guess_by_bags, guess_by_counts, guess_by_reading, normal
+from puzzlemark.habits.seen import Gathering, Integers, Seen, Spot
 from puzzlemark.languages.base import every_language
 from puzzlemark.progress import Progress
 from puzzlemark.syntax.tree import parse
@@ -54,6 +49,7 @@ class SynonymShadow:
     share: float = 0.2  # of the eligible ones, at most
     entropy: float = 0.5
     inside_line: bool = True
+    prior: Literal["context", "project"] = "context"
     pull: int = 2
     drawn: Literal["natural", "uniform"] = "natural"  # by nature's frequencies, or all alike
     # how he learns
@@ -91,23 +87,20 @@ class SynonymShadow:
         keep = partial(keep_parts, work, engine=engine, progress=progress, whole=True)
         known = list(_read(keep(clean, place=cache / "clean", stage="clean cells")))
         found = list(_read(keep(corpus, place=cache / "suspect", stage="cells")))
-        spots = list(chain(_spots(known, 0), _spots(found, len(known), is_suspect=True)))
-        tables = {language.name: language.synonyms for language in every_language()}
         progress("learning", 0, None)
-        return self._decide(Seen.of(spots, tables), found, len(known))
+        return self._decide(_Cells.of(known, found, inside=self.inside_line), found)
 
-    def _decide(self, seen: Seen, found: Sequence["Read"], first: int) -> Suspicion:
-        could = self._could_carry(seen)
-        guesses = guess_by_counts(seen) | (guess_by_words(seen) if self.words else {})
-        known = Knowledge.of(seen, priors(seen, could, self.pull), guesses)
-        prior = known.prior(np.arange(len(seen.spots)), seen.members)
-        choice = entropies(prior)
-        eligible = np.flatnonzero(could & (choice >= self.entropy))
-        judged = _first_choices(seen, eligible[seen.is_suspect[eligible]], choice)
-        hiding = len(np.unique(seen.records[judged]))
+    def _decide(self, cells: "_Cells", found: Sequence["Read"]) -> Suspicion:
+        known = self._know(cells)
+        choice = entropies(known.prior)
+        eligible = choice >= self.entropy
+        judged = cells.first_choices(np.flatnonzero(eligible & cells.is_suspect), choice)
+        hiding = len(np.unique(cells.records[judged]))
         rate = min(self.share, self.rate * len(found) / max(hiding, 1))
-        draws = normal(seen.in_set.astype(np.float64)) if self.drawn == "uniform" else prior
-        clean = eligible[~seen.is_suspect[eligible]]
+        draws = known.prior
+        if self.drawn == "uniform":
+            draws = normal(cells.seen.in_set[cells.rows].astype(np.float64))
+        clean = cells.first_choices(np.flatnonzero(eligible & ~cells.is_suspect), choice)
         if len(clean) < FEWEST:
             scores = guess_score(known, judged, draws, rate)
         else:
@@ -118,25 +111,28 @@ class SynonymShadow:
             "eligible": hiding,  # records that could carry
             "learnt_from": len(clean) if len(clean) >= FEWEST else 0,
             "rate": rate,  # of carriers among them, by the scheme
-            "guesses": list(guesses),
+            "guesses": list(known.guesses),
         }
-        return self._say(seen, found, first, judged, scores, known, details)
+        return self._say(cells, found, judged, scores, known, details)
 
-    def _could_carry(self, seen: Seen) -> NDArray[np.bool_]:
-        """By the public rule, but for the entropy of the prior."""
-        return np.array(
-            [
-                cell.is_free and not cell.is_parameter and (cell.is_inside or not self.inside_line)
-                for cell in seen.cells
-            ],
-            np.bool_,
-        )
+    def _know(self, cells: "_Cells") -> Knowledge:
+        """All guesses, and the prior of the scheme: rebuilt from clean and suspect code alike."""
+        seen, rows = cells.seen, cells.rows
+        guesses = guess_by_counts(seen, rows) | guess_by_bags(seen, rows)
+        if self.words or self.prior == "context":
+            guesses |= guess_by_reading(seen, rows)
+        if self.prior == "context":
+            prior = choose(seen, rows, guesses)
+        else:
+            prior = priors_by_project(seen, rows, cells.is_suspect, self.pull)
+        if not self.words:
+            guesses = {name: guess for name, guess in guesses.items() if "reading" not in name}
+        return Knowledge(seen, rows, prior, guesses)
 
     def _say(
         self,
-        seen: Seen,
+        cells: "_Cells",
         found: Sequence["Read"],
-        first: int,
         judged: Integers,
         scores: NDArray[np.float64],
         known: Knowledge,
@@ -146,12 +142,13 @@ class SynonymShadow:
         best = [float("nan") if each.reason is not None else 0.0 for each in found]
         reasons = [each.reason for each in found]
         names: list[tuple[str, ...]] = [()] * len(found)
-        expected = known.guesses["words" if self.words else "project"].chances.argmax(axis=1)
+        expected = known.guesses["reading" if self.words else "project"].chances.argmax(axis=1)
         for at, chance in zip(judged.tolist(), scores.tolist(), strict=True):
-            row = seen.spots[at].record - first
+            row = int(cells.records[at]) - cells.first
             if chance > best[row]:
-                members = seen.sets[seen.numbers[at]]
-                own, usual = members[seen.members[at]], members[expected[at]]
+                seen_at = cells.rows[at]
+                _, members = known.seen.sets[known.seen.numbers[seen_at]]
+                own, usual = members[known.seen.members[seen_at]], members[expected[at]]
                 best[row], names[row] = chance, (own,)
                 instead = "" if own == usual else f", where {usual} is likelier"
                 reasons[row] = f"{own} may have been drawn: chance {chance:.2f}{instead}"
@@ -204,20 +201,46 @@ def _read(parts: Sequence[Path]) -> Iterator[Read]:
             yield Read(id_, reason, language, project, file, tuple(map(Cell.from_json, cells)))
 
 
-def _spots(found: Sequence[Read], first: int, *, is_suspect: bool = False) -> Iterator[Spot]:
-    for record, each in enumerate(found, start=first):
-        for cell in each.cells:
-            yield Spot(record, is_suspect, each.language, each.project, each.file, cell)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """The variables that could carry by the public rule, but for the entropy of the prior."""
 
+    seen: Seen  # all variables that were seen, also those that could not
+    rows: Integers  # which of them could; all else here is in their order
+    records: Integers  # numbers of the records, clean ones first
+    functions: Integers
+    first: int  # the number of the first suspect record
 
-def _first_choices(seen: Seen, cells: Integers, choice: NDArray[np.float64]) -> Integers:
-    """Of each function the variable that the scheme would take: the one with most of a choice."""
-    best: dict[tuple[int, int], int] = {}
-    for at in cells.tolist():
-        place = (seen.spots[at].record, seen.spots[at].cell.function)
-        if place not in best or choice[at] > choice[best[place]]:
-            best[place] = at
-    return np.array(sorted(best.values()), np.int64)
+    @classmethod
+    def of(cls, clean: Sequence[Read], suspect: Sequence[Read], *, inside: bool) -> "_Cells":
+        """`inside`: only those whose first occurrence is inside a line."""
+        tables = {language.name: language.synonyms for language in every_language()}
+        gathering = Gathering()
+        found: list[tuple[int, int, int]] = []
+        for record, each in enumerate(chain(clean, suspect)):
+            for cell in each.cells:
+                names = tables[each.language][cell.table]
+                spot = Spot(each.language, names, cell.member, cell.is_parameter, cell.around)
+                row = gathering.add(spot, record, each.project, each.file)
+                if cell.is_free and not cell.is_parameter and (cell.is_inside or not inside):
+                    found.append((row, record, cell.function))
+        columns = np.array(found, np.int64).reshape(-1, 3)
+        return cls(gathering.seen(), columns[:, 0], columns[:, 1], columns[:, 2], len(clean))
+
+    @property
+    def is_suspect(self) -> NDArray[np.bool_]:
+        """Which are in the suspect dataset."""
+        is_suspect: NDArray[np.bool_] = self.records >= self.first
+        return is_suspect
+
+    def first_choices(self, cells: Integers, choice: NDArray[np.float64]) -> Integers:
+        """Of each function the variable that the scheme would take: that with most of a choice."""
+        best: dict[tuple[int, int], int] = {}
+        for at in cells.tolist():
+            place = int(self.records[at]), int(self.functions[at])
+            if place not in best or choice[at] > choice[best[place]]:
+                best[place] = at
+        return np.array(sorted(best.values()), np.int64)
 
 
 def require_sklearn() -> None:

@@ -81,6 +81,15 @@ class Problem:
     status: int | None = None  # None: there was no complete HTTP answer
     is_passing: bool = True  # whether asking again may help
     wait: float | None = None  # seconds that the server asks us to wait
+    is_unreachable: bool = False  # there was no connection: nobody heard us
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An answer: its JSON, and the headers that came with it."""
+
+    value: Any
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +112,33 @@ class Session:
     timeout: float
     redact: Redact
 
-    async def post(self, url: str, body: Mapping[str, Any], max_bytes: int) -> Any | Problem:
+    async def post(self, url: str, body: Mapping[str, Any], max_bytes: int) -> Received | Problem:
         """Send one request and read its JSON. Never follows a redirect with the key."""
+        content = json.dumps(body, separators=(",", ":")).encode()
+        return await self._call("POST", url, content, max_bytes)
+
+    async def get(self, url: str, max_bytes: int) -> Received | Problem:
+        """Read the JSON at an address, in the same way."""
+        return await self._call("GET", url, None, max_bytes)
+
+    async def _call(
+        self, method: str, url: str, content: bytes | None, max_bytes: int
+    ) -> Received | Problem:
         import httpx2
 
-        content = json.dumps(body, separators=(",", ":")).encode()
         begun: list[httpx2.Response] = []
         try:
             # httpx2 bounds each single read: a server that trickles would hold us for ever
             async with (
                 asyncio.timeout(self.timeout),
-                self.client.stream("POST", url, content=content) as response,
+                self.client.stream(method, url, content=content) as response,
             ):
                 begun.append(response)
                 if not response.is_success:
                     return await self._refused(response)
-                return _parse(await _read(response, max_bytes))
+                return Received(_parse(await _read(response, max_bytes)), response.headers)
         except httpx2.ConnectTimeout:
-            return Problem("no connection in time")
+            return Problem("no connection in time", is_unreachable=True)
         except (TimeoutError, httpx2.TimeoutException):
             return Problem("no answer in time")
         except _TooLong:
@@ -283,19 +301,23 @@ def _broken(exc: Exception, *, has_begun: bool) -> Problem:
     """A call that ended without an answer, in a sentence that holds nothing of a stranger's."""
     causes = list(_causes(exc))
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
-        return Problem("the server's certificate is not trusted; see ca_bundle", is_passing=False)
+        return Problem(
+            "the server's certificate is not trusted; see ca_bundle",
+            is_passing=False,
+            is_unreachable=True,
+        )
     if any(isinstance(each, ssl.SSLError) for each in causes):
-        return Problem("no secure connection (TLS) could be made")
+        return Problem("no secure connection (TLS) could be made", is_unreachable=True)
     if any(isinstance(each, gaierror) for each in causes):
-        return Problem("the host's name is not known")
+        return Problem("the host's name is not known", is_unreachable=True)
     if any(isinstance(each, ConnectionRefusedError) for each in causes):
-        return Problem("connection refused")
+        return Problem("connection refused", is_unreachable=True)
     import httpx2
 
     if isinstance(exc, httpx2.ProxyError):
-        return Problem("the proxy refuses to connect")
+        return Problem("the proxy refuses to connect", is_unreachable=True)
     if isinstance(exc, httpx2.ConnectError):
-        return Problem("no connection could be made")
+        return Problem("no connection could be made", is_unreachable=True)
     if isinstance(exc, httpx2.ProtocolError) and not _is_closed_early(exc):
         return Problem("the answer is not HTTP")
     if has_begun:

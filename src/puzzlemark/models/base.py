@@ -137,6 +137,28 @@ class Scoring(Protocol):
         ...
 
 
+@runtime_checkable
+class Introduced(Protocol):
+    """A model that can be asked what it is, before the first question."""
+
+    def introduce(self) -> dict[str, Any]:
+        """What it says of itself, in plain values; a ModelError when it cannot be reached.
+
+        `listed` says whether it knows the model that will be asked, and is missing where nobody
+        knows; `names` are some that it knows.
+        """
+        ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A model whose answers come with words about who gave them."""
+
+    def heard(self, request: Asked) -> dict[str, Any] | None:
+        """What came with the last answer to a request; told once."""
+        ...
+
+
 class ModelError(PuzzleMarkError):
     """A model cannot be opened or reached at all; what was answered before stays valid."""
 

@@ -2,14 +2,14 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from puzzlemark.models import _scoring
+from puzzlemark.models import _fim, _scoring
 from puzzlemark.models._sampling import Ending, Row, Sampler, cut, drop_space, take_space
 from puzzlemark.models._weights import (
     digest,
@@ -29,6 +29,7 @@ from puzzlemark.models.base import (
     Request,
 )
 
+SEVERAL = 3  # samples of one prompt from which on it is read once for all of them
 WINDOW = 4  # batches that are sorted by length together, so that less padding is computed
 
 
@@ -47,6 +48,8 @@ class Loading(ModelSettings):
 class HuggingFaceSettings(Loading):
     """`--model hf --model-args pretrained=FOLDER,peft=ADAPTER`."""
 
+    prompt: Literal["plain", "fim"] = "plain"  # fim: fill in the middle, as its family was trained
+
     def open(self) -> "HuggingFace":
         """Load the model; no file is fetched from the network unless `download=true`."""
         prepare_torch(self.threads)
@@ -56,6 +59,12 @@ class HuggingFaceSettings(Loading):
         with loading(f"hf: {self.pretrained}"):
             network, tokenizer, end_ids = load(folder, adapter, dtype)
         about = {"device": device, "dtype": dtype, **identify(self, folder, adapter)}
+        family = None
+        if self.prompt == "fim":
+            with loading(f"hf: {self.pretrained}"):
+                family = _fim.find_family(tokenizer)
+            about["prompt"] = f"fim: {family.name}"
+            end_ids |= _fim.end_ids(tokenizer)
         return HuggingFace(
             name=" + ".join(filter(None, (about["pretrained"], about["peft"]))),
             about=about,
@@ -64,6 +73,7 @@ class HuggingFaceSettings(Loading):
             tokenizer=tokenizer,
             begins_with_space=find_spaced_tokens(network, tokenizer),
             end_ids=end_ids,
+            family=family,
         )
 
 
@@ -78,6 +88,7 @@ class HuggingFace:
     tokenizer: Any
     begins_with_space: Any
     end_ids: frozenset[int]
+    family: _fim.Family | None = None  # of models that fill in the middle, when they are asked so
     vocabulary: _scoring.Vocabulary | None = None  # read when it is first needed
 
     @property
@@ -99,12 +110,22 @@ class HuggingFace:
                 answers[index] = row
             else:
                 fitting.append((index, row))
-        fitting.sort(key=lambda pair: len(pair[1].ids))
-        for start in range(0, len(fitting), self.rows):
-            batch = fitting[start : start + self.rows]
+        for batch in self._batches(fitting):
             self._sample([row for _, row in batch])
             answers.update((index, self._answer(row)) for index, row in batch)
         return [answers[index] for index in range(len(requests))]
+
+    def _batches(self, rows: Sequence[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
+        """Rows of about the same length together; many samples of one prompt by themselves."""
+        by_prompt: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
+        for pair in rows:
+            by_prompt.setdefault(tuple(pair[1].ids), []).append(pair)
+        several = [group for group in by_prompt.values() if len(group) >= SEVERAL]
+        others = [pair for group in by_prompt.values() if len(group) < SEVERAL for pair in group]
+        others.sort(key=lambda pair: len(pair[1].ids))
+        for group in (*several, others):
+            for start in range(0, len(group), self.rows):
+                yield group[start : start + self.rows]
 
     def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
         """The log-probabilities of names, one prompt after the other."""
@@ -134,10 +155,21 @@ class HuggingFace:
         return self._why_not(ids, request.max_tokens) or Row(request, ids, dropped)
 
     def _ids(self, prompt: str) -> list[int]:
+        if self.family is not None:
+            return self._gap_ids(prompt, self.family)
         ids = list(self.tokenizer(prompt)["input_ids"])
         while len(ids) > 1 and ids[-1] in self.end_ids:  # an end-of-text would end the code
             ids.pop()
         return ids
+
+    def _gap_ids(self, before: str, family: _fim.Family) -> list[int]:
+        """The prompt as a text with a gap, after what the tokenizer begins every text with."""
+
+        def encode(text: str) -> list[int]:
+            return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+        opening = [each for each in self.tokenizer("")["input_ids"] if each not in self.end_ids]
+        return [*opening, *_fim.arrange(family, self.tokenizer, encode, before)]
 
     def _why_not(self, ids: Sequence[int], new: int) -> Failure | None:
         """Why a prompt cannot be asked with so many new tokens."""
@@ -158,12 +190,30 @@ class HuggingFace:
         device = self.network.device
         with torch.inference_mode():
             self.network.generate(
+                **self._begin(rows),
                 input_ids=ids.to(device),
                 attention_mask=mask.to(device),
                 max_new_tokens=max(row.request.max_tokens for row in rows),
                 logits_processor=[Sampler(rows, self.begins_with_space)],
                 stopping_criteria=[Ending(rows, self.end_ids, self._text)],
             )
+
+    def _begin(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """What the network makes of a prompt, once for all its samples; nothing for several ones.
+
+        All but the last token, which gives the first logits.
+        """
+        import torch
+
+        ids = rows[0].ids
+        if len(rows) < SEVERAL or len(ids) == 1 or any(row.ids != ids for row in rows):
+            return {}
+        before = torch.tensor([ids[:-1]], device=self.network.device)
+        cache = self.network(input_ids=before, use_cache=True).past_key_values
+        if not hasattr(cache, "batch_repeat_interleave"):  # another kind of memory
+            return {}
+        cache.batch_repeat_interleave(len(rows))
+        return {"past_key_values": cache}
 
     def _text(self, row: Row) -> str:
         """The new text. Some tokenizers drop a space at the start of a text: so decode it whole."""

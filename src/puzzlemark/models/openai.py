@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
@@ -15,9 +15,11 @@ from pydantic import Field, Json
 
 from puzzlemark.errors import PuzzleMarkWarning, UsageError
 from puzzlemark.models._asking import Ask, OpenAsk, ask_together, pause
+from puzzlemark.models._fim import SUFFIX
 from puzzlemark.models._http import (
     Connecting,
     Problem,
+    Received,
     Redact,
     Session,
     is_this_machine,
@@ -29,6 +31,7 @@ from puzzlemark.models._sampling import drop_space, take_space
 from puzzlemark.models._walking import Tops, read_tops, score_by_steps
 from puzzlemark.models.base import (
     Answer,
+    Asked,
     BudgetEnded,
     ChoiceRequest,
     Failure,
@@ -51,14 +54,29 @@ NO_KEY_HERE = (
 )
 FIRST_WAIT = 0.5  # seconds; doubled with each retry
 LONGEST_WAIT = 30.0
-HOPELESS = frozenset({401, 404})  # the key, the model or the address is wrong: so for every request
+UNAUTHORISED = 401
+HOPELESS = frozenset(
+    {UNAUTHORISED, 404}
+)  # the key, the model or the address is wrong: so for every request
 FAILURES_IN_A_ROW = 20  # then the server is taken for dead: nothing is gained by asking on
 
 FINISH_REASONS = ("stop", "length", "content_filter", "tool_calls", "function_call")
 LONGEST_TOKEN = 128  # characters; the vocabularies of today have runs of so many spaces
 BYTES_A_CHARACTER = 12  # in JSON, at most: two escapes
+# what a server is asked that may ignore a suffix: these ask for different names and lengths
+TELLING_PROMPT = "def answer():\n    return "
+TELLING_SUFFIXES = (
+    "\n\nassert answer() == 7\n",
+    "\n\n" + "".join(f"assert answer() == 'zebra number {n}'\n" for n in range(9)),
+)
 ROOM = 1 << 20  # bytes of an answer beside its text and the prompt: names, usage, log-probabilities
 MAX_BYTES = 16 << 20  # of an answer, whatever was asked for
+MAX_MODELS = 4 << 20  # bytes of the list of models
+SHOWN_NAMES = 20  # of that list
+LONGEST_WORD = 200  # characters of what a server says of itself
+GREETINGS = 2  # times that a server is tried before the first question
+WORDS = ("model", "system_fingerprint", "id")  # that an answer may have
+HEADERS = {"x-request-id": "request_id", "date": "date", "server": "server"}
 LEAST_SECRET = 12  # characters; a shorter key may be an ordinary word, and completions are evidence
 
 
@@ -68,6 +86,7 @@ class OpenAISettings(ModelSettings):
     base_url: str
     model: str
     chat: bool = False
+    prompt: Literal["plain", "fim"] = "plain"  # fim: with a `suffix`, which the server must heed
     system: str = SYSTEM
     # further fields of each request, as JSON: {"top_k": 0}
     body: Json[dict[str, Any]] = Field(default_factory=dict)
@@ -89,6 +108,8 @@ class OpenAISettings(ModelSettings):
     def open(self) -> "OpenAI":
         """Check the settings; nothing is sent yet."""
         settings = self.model_copy(update={"base_url": _checked(self.base_url)})
+        if settings.chat and settings.prompt == "fim":
+            raise UsageError("openai: chat takes no suffix; leave out chat=true or prompt=fim")
         if settings.ca_bundle is not None:
             make_context(settings.ca_bundle)
         key = _read_key(settings.key_env)
@@ -108,6 +129,10 @@ class OpenAI:
     rng: np.random.Generator  # spreads retries, so that requests do not return all at once
     sent: int = 0
     _redact: Redact = field(init=False, repr=False)
+    # what came with answers that nobody has asked about yet, by the keys of their requests
+    _said: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
+    _steps: list[dict[str, Any]] = field(default_factory=list, init=False, repr=False)
+    _heeds_suffix: bool = field(default=False, init=False)  # once it is known
 
     def __post_init__(self) -> None:
         self._redact = redactor(self.key)
@@ -132,7 +157,24 @@ class OpenAI:
             "interface": "chat/completions" if settings.chat else "completions",
             "body": settings.body,
         }
+        if settings.prompt == "fim":
+            about["prompt"] = "fim: suffix"
         return about | ({"system": settings.system} if settings.chat else {})
+
+    def introduce(self) -> dict[str, Any]:
+        """What the server says that it serves (`/models`); it costs nothing and is not counted.
+
+        Whoever cannot be reached is found out here, in a second. A server without such a list may
+        still answer: then the reason is what is known.
+        """
+        opened: OpenAsk[dict[str, Any]] = self._open_greeting
+        with closing(ask_together(opened, [Request("-", 1, 0.0, 0)], 1)) as batches:
+            ((_, said),) = (each for arrived in batches for each in arrived)
+        return said
+
+    def heard(self, request: Asked) -> dict[str, Any] | None:
+        """What came with the answer to a request: the server's own words, told once."""
+        return self._said.pop(request.key, None)
 
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """One answer for each; when the budget ends, those that came are in the error."""
@@ -146,6 +188,7 @@ class OpenAI:
 
     def stream(self, requests: Sequence[Request]) -> Iterator[list[tuple[int, Answer]]]:
         """Answers as they arrive; requests under way are finished before an error is raised."""
+        self._require_suffix()
         failed = 0
         opened: OpenAsk[Answer] = partial(self._open, self._call)
         with closing(ask_together(opened, requests, self.settings.concurrency)) as batches:
@@ -166,10 +209,15 @@ class OpenAI:
                 "openai: a chat cannot be asked how it would go on in the middle of a line; leave "
                 "out chat=true, or ask without --logprobs"
             )
-        return score_by_steps(requests, self._next_tokens)
+        self._steps.clear()
+        found = score_by_steps(requests, self._next_tokens)
+        if self._steps:
+            self._said |= {request.key: _together(self._steps) for request in requests}
+        return found
 
     def _next_tokens(self, prompts: Sequence[str]) -> list[Tops | Failure]:
         """The likeliest next tokens of each prompt; when the budget ends, none are kept."""
+        self._require_suffix()
         found: dict[int, Tops | Failure] = {}
         asked = [Request(prompt, 1, 1.0, 0) for prompt in prompts]
         opened: OpenAsk[Tops | Failure] = partial(self._open, self._call_tops)
@@ -182,11 +230,86 @@ class OpenAI:
         body = self._body(request, request.prompt) | {"logprobs": self.settings.top_logprobs}
         max_bytes = min(MAX_BYTES, ROOM + BYTES_A_CHARACTER * len(request.prompt))
         answer = await session.post(f"{self.settings.base_url}/completions", body, max_bytes)
-        return answer if isinstance(answer, Problem) else read_tops(answer)
+        if isinstance(answer, Problem):
+            return answer
+        self._steps.append(self._words(answer))
+        return read_tops(answer.value)
+
+    def _words(self, answer: Received) -> dict[str, Any]:
+        """What the server says of itself in an answer; each word short, and without the key."""
+        value = answer.value if isinstance(answer.value, dict) else {}
+        found = {name: value[name] for name in WORDS if isinstance(value.get(name), str)}
+        found |= {
+            name: answer.headers[header] for header, name in HEADERS.items()
+            if header in answer.headers
+        }  # fmt: skip
+        return {name: self._word(text) for name, text in found.items()}
+
+    def _word(self, text: str) -> str:
+        # first without the key, then short: a cut must not leave half of it
+        return self._redact(text)[:LONGEST_WORD]
+
+    @asynccontextmanager
+    async def _open_greeting(self) -> AsyncIterator[Ask[dict[str, Any]]]:
+        patience = min(self.settings.timeout, self.settings.connect_timeout)
+        async with self._session(patience) as session:
+            yield partial(self._greet, session)
+
+    async def _greet(
+        self, session: Session, _request: Request, stopping: asyncio.Event
+    ) -> dict[str, Any]:
+        problem = Problem("not tried")
+        for attempt in range(GREETINGS):
+            if attempt:
+                await pause(FIRST_WAIT, stopping)
+            answer = await session.get(f"{self.settings.base_url}/models", MAX_MODELS)
+            if not isinstance(answer, Problem):
+                return self._listed(answer)
+            problem = answer
+            if not problem.is_unreachable:
+                break
+        if problem.is_unreachable:
+            raise ModelError(
+                f"{self.settings.base_url}: {problem.reason}; nothing was asked: check base_url, "
+                "and that the server runs"
+            )
+        if problem.status == UNAUTHORISED:
+            self._give_up(problem, 1)
+        return {"unlisted": f"the server does not say what it serves: {problem.reason}"}
+
+    def _listed(self, answer: Received) -> dict[str, Any]:
+        """What `/models` says: how many there are, and whether ours is among them."""
+        words = {n: w for n, w in self._words(answer).items() if n in ("date", "server")}
+        listed = answer.value.get("data") if isinstance(answer.value, dict) else None
+        if not isinstance(listed, list):
+            return {"unlisted": "the server's answer to /models is no list of models", **words}
+        entries = [each for each in listed if isinstance(each, dict) and "id" in each]
+        own = next((each for each in entries if each["id"] == self.settings.model), None)
+        return {
+            "models": len(entries),
+            "listed": own is not None,
+            "names": [self._word(str(each["id"])) for each in entries[:SHOWN_NAMES]],
+            **({} if own is None else {"entry": self._plain(own)}),
+            **words,
+        }
+
+    def _plain(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """An entry's texts and whole numbers; what is nested, or long, is left out."""
+        kept = {k: v for k, v in list(entry.items())[:SHOWN_NAMES] if isinstance(v, str | int)}
+        return {
+            self._word(name): self._word(value) if isinstance(value, str) else value
+            for name, value in kept.items()
+            if isinstance(value, str) or abs(value) < 1 << 53
+        }
 
     @asynccontextmanager
     async def _open(self, call: Call) -> AsyncIterator[Ask[Any]]:
         """Connections for one stream of requests."""
+        async with self._session(self.settings.timeout) as session:
+            yield partial(self._ask, partial(call, session))
+
+    @asynccontextmanager
+    async def _session(self, patience: float) -> AsyncIterator[Session]:
         settings = self.settings
         headers = {"Content-Type": "application/json"}
         if self.key:
@@ -196,13 +319,13 @@ class OpenAI:
         connecting = Connecting(
             settings.base_url,
             headers,
-            settings.timeout,
-            min(settings.connect_timeout, settings.timeout),
+            patience,
+            min(settings.connect_timeout, patience),
             settings.concurrency,
             settings.ca_bundle,
         )
         async with open_session(connecting, self._redact) as session:
-            yield partial(self._ask, partial(call, session))
+            yield session
 
     async def _ask(
         self,
@@ -246,7 +369,8 @@ class OpenAI:
         answer = await session.post(f"{settings.base_url}/{path}", body, max_bytes)
         if isinstance(answer, Problem):
             return answer
-        text = _text_of(answer, settings.chat)
+        self._said[request.key] = self._words(answer)
+        text = _text_of(answer.value, settings.chat)
         if not isinstance(text, str):
             return text
         if self.key and len(self.key) >= LEAST_SECRET:
@@ -266,9 +390,54 @@ class OpenAI:
             "temperature": request.temperature,
             "top_p": 1,  # some servers bring their own otherwise
             "seed": request.seed,
+            **({"suffix": SUFFIX} if settings.prompt == "fim" else {}),
             **({"stop": list(request.stop)} if request.stop else {}),
             **settings.body,
         }
+
+    def _require_suffix(self) -> None:
+        """Raise unless the server heeds a suffix: two that differ must make a difference."""
+        if self.settings.prompt != "fim" or self._heeds_suffix:
+            return
+        one, other = (self._ask_with(suffix) for suffix in TELLING_SUFFIXES)
+        counted = one[0] is not None and other[0] is not None
+        if (one[0] == other[0]) if counted else (one[1] == other[1]):
+            what = "counts as many tokens" if counted else "answers the same"
+            raise ModelError(
+                f"{self.settings.base_url}: ignores the suffix ({what} with another one), so it "
+                "cannot be asked to fill in the middle; leave out --prompt fim"
+            )
+        self._heeds_suffix = True
+
+    def _ask_with(self, suffix: str) -> tuple[int | None, str]:
+        """The tokens that the server counts in a prompt with this suffix, and its answer."""
+        body = {**self.settings.body, "suffix": suffix}
+        twin = OpenAI(
+            self.settings.model_copy(update={"body": body, "prompt": "plain"}), self.key, self.rng
+        )
+        opened: OpenAsk[Answer] = partial(twin._open, twin._call_counting)
+        with closing(ask_together(opened, [Request(TELLING_PROMPT, 16, 0.0, 0)], 1)) as batches:
+            ((_, answer),) = (each for arrived in batches for each in arrived)
+        self.sent += twin.sent
+        if isinstance(answer, Failure):
+            raise ModelError(
+                f"{self.settings.base_url}: takes no suffix ({answer.reason}), so it cannot be "
+                "asked to fill in the middle; leave out --prompt fim"
+            )
+        count, _, text = answer.partition(":")
+        return int(count) if count else None, text
+
+    async def _call_counting(self, session: Session, request: Request) -> str | Failure | Problem:
+        body = self._body(request, request.prompt)
+        answer = await session.post(f"{self.settings.base_url}/completions", body, ROOM)
+        if isinstance(answer, Problem):
+            return answer
+        text = _text_of(answer.value, chat=False)
+        if not isinstance(text, str):
+            return text
+        usage = answer.value.get("usage") if isinstance(answer.value, dict) else None
+        count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        return f"{count if type(count) is int else ''}:{text}"
 
     def _spend(self) -> None:
         limit = self.settings.max_requests
@@ -283,6 +452,19 @@ class OpenAI:
         """Exponential with jitter, but never shorter than the server asks for."""
         longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
         return float((problem.wait or 0.0) + longest * self.rng.uniform(0.5, 1.0))
+
+
+def _together(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What came with many calls for one thing."""
+    last = steps[-1]
+    return {
+        "calls": len(steps),
+        "models": sorted({each["model"] for each in steps if "model" in each}),
+        "system_fingerprints": sorted(
+            {each["system_fingerprint"] for each in steps if "system_fingerprint" in each}
+        ),
+        **({"date": last["date"]} if "date" in last else {}),
+    }
 
 
 def _read_key(variable: str) -> str | None:

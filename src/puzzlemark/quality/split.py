@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.progress import Progress
 from puzzlemark.staging import staged_together
+from puzzlemark.stores import Location, locate_output
 
 PROJECT = tuple(
     "repo repo_name repository repository_name repo_full_name project project_name "
@@ -50,8 +50,8 @@ class Split:
 
 def split(
     corpus: Corpus,
-    train: Path | str,
-    test: Path | str,
+    train: Location | str,
+    test: Location | str,
     *,
     test_share: float = 0.1,
     project_column: str | None = None,
@@ -63,7 +63,7 @@ def split(
 
     Which projects are held out depends on the seed and their names and sizes only.
     """
-    train, test = Path(train), Path(test)
+    train, test = locate_output(train), locate_output(test)
     _refuse(corpus, train, test)
     report = progress or (lambda _stage, _done, _total: None)
     column = find_project_column(corpus, project_column)
@@ -123,7 +123,7 @@ def _draw(seed: int, name: str) -> bytes:
     return hashlib.blake2b(f"{seed}:{name}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _refuse(corpus: Corpus, train: Path, test: Path) -> None:
+def _refuse(corpus: Corpus, train: Location, test: Location) -> None:
     keep_apart({"--train": train, "--test": test}, {"INPUT": corpus.paths})
     for path in (train, test):
         refuse_output(corpus.layout, corpus.path, path)
@@ -131,6 +131,10 @@ def _refuse(corpus: Corpus, train: Path, test: Path) -> None:
 
 def _survey(corpus: Corpus, column: str, report: Progress) -> tuple[list[str], Rows]:
     """Each record's project and a digest of its code; a record without a project is one itself."""
+    if corpus.columns.inner is not None:
+        raise UsageError(
+            f"{corpus.path}: a dataset is split by its records; leave out the path to its code"
+        )
     by_project = replace(corpus, columns=replace(corpus.columns, id=column))
     names: dict[str, str] = {}  # each spelling once in memory
     projects: list[str] = []
@@ -145,7 +149,7 @@ def _survey(corpus: Corpus, column: str, report: Progress) -> tuple[list[str], R
     return projects, np.asarray(codes, dtype=np.int64)
 
 
-def _write(corpus: Corpus, rows: Rows, place: Path, report: Progress) -> None:
+def _write(corpus: Corpus, rows: Rows, place: Location, report: Progress) -> None:
     done = 0
 
     def advance(more: int) -> None:

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from puzzlemark.errors import UnsafeRename
-from puzzlemark.syntax.naming import concatenate, is_compound, is_plain_identifier
+from puzzlemark.languages.base import Convention
+from puzzlemark.syntax.naming import (
+    Joining,
+    concatenate,
+    is_compound,
+    is_plain_identifier,
+    own_convention,
+    why_displeasing,
+)
 from puzzlemark.syntax.rename import rename, why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, functions
@@ -34,6 +42,7 @@ def concatenation_mark(
     position: int,
     policy: Policy,
     introduced_as: str | None = None,
+    joining: Joining = "literal",
 ) -> Mark | Refusal:
     """Mark a function whose prefix is its variable at `position`, or `introduced_as` for it."""
     if function.dynamic is not None:
@@ -45,6 +54,11 @@ def concatenation_mark(
     original = variables[position].name
     prefix, suffix, others = introduced_as or original, after[0].name, after[1:]
     target = concatenate(prefix, suffix, tree.language.convention)
+    if joining == "own":
+        target = concatenate(prefix, suffix, _convention(tree, variables, prefix, suffix))
+        reason = why_displeasing(prefix, suffix, target)
+        if reason is not None:
+            return Refusal(reason)
     names = {} if introduced_as is None else {original: prefix}
     replaced: str | None = None
     if all(each.name != target for each in others):  # rule (iii): a natural target stays
@@ -64,6 +78,22 @@ def concatenation_mark(
         Part("target", target, replaced),
     )
     return Mark(parts, edits, function.index)
+
+
+def _convention(tree: Tree, variables: Iterable[Variable], prefix: str, suffix: str) -> Convention:
+    names = [each.name for each in variables]
+    text = tree.snippet.around or tree.snippet.code
+    return own_convention((prefix, suffix), names, text, tree.language.convention)
+
+
+def joined_like(mark: Mark, default: Convention) -> Convention:
+    """By which convention a mark was joined; another suffix has to be joined in the same way."""
+    prefix, suffix = mark.of("prefix").text, mark.of("suffix").text
+    conventions: tuple[Convention, ...] = (default, "snake", "camel")
+    joined = (
+        each for each in conventions if concatenate(prefix, suffix, each) == mark.of("target").text
+    )
+    return next(joined, default)
 
 
 def select_replaced(others: Sequence[Variable], policy: Policy) -> str | None:

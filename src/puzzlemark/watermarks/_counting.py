@@ -1,10 +1,14 @@
-"""What a dataset says by nature: how often each name stands where a mark could be, by project."""
+"""What a dataset says by nature of the places where a mark could be: counts, or learnt chances."""
 
 import hashlib
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from puzzlemark.habits.seen import Spot
+
+PARTS = 1000  # a learnt chance is a whole number of them
 
 Tally = Mapping[str, Mapping[str, int]]  # group -> value -> how often
 
@@ -16,6 +20,8 @@ class Sighting:
     group: str  # what the value is one of
     value: str  # what stands there by nature
     unit: str  # which places are the same one: copies of a function, say
+    can_carry: bool = True  # of others is only learnt
+    spot: Spot | None = None  # what stands around it, for a watermark that learns from that
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,8 @@ class Counts:
     everywhere: Tally = field(default_factory=dict)
     within: Mapping[str, Tally] = field(default_factory=dict)  # by project
     homes: Mapping[str, str] = field(default_factory=dict)  # units of several projects: the first
+    # by group and unit, the chances of the group's values in PARTS, in the group's order
+    learnt: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
 
     def weights(self, sighting: Sighting, project: str, pull: int) -> dict[str, int]:
         """How likely each value is: its count in the project + `pull` x its share of all.
@@ -45,7 +53,7 @@ class Counts:
     @property
     def digest(self) -> str:
         """SHA-256 of the whole table: to commit to it before the first question."""
-        plain = {
+        plain: dict[str, object] = {
             "everywhere": {group: dict(found) for group, found in self.everywhere.items()},
             "within": {
                 project: {group: dict(found) for group, found in tally.items()}
@@ -53,5 +61,8 @@ class Counts:
             },
             "homes": dict(self.homes),
         }
+        if self.learnt:
+            rows = ([group, unit, *parts] for (group, unit), parts in self.learnt.items())
+            plain = {"learnt": sorted(rows, key=str)}
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from puzzlemark.errors import UnparsableSnippet, UnsafeRename
+from puzzlemark.languages.base import Convention
 from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import concatenate, mentions
 from puzzlemark.syntax.prompts import declare_after, declare_before, reword
 from puzzlemark.syntax.rename import rename
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, functions
-from puzzlemark.watermarks._concatenation import functions_of, variables_of
+from puzzlemark.watermarks._concatenation import functions_of, joined_like, variables_of
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks.base import Arm, Mark, Probe, Refusal
 
@@ -48,6 +49,7 @@ class Asked:
     prefix: str
     placeholder: str
     target: str
+    convention: Convention
 
     @property
     def arm(self) -> Arm:
@@ -99,10 +101,11 @@ def probe_with(
     placeholder = names.placeholder(tree, prefix)
     if placeholder is None:
         return NO_PLACEHOLDER
-    target = concatenate(prefix, placeholder, tree.language.convention)
+    convention = joined_like(mark, tree.language.convention)
+    target = concatenate(prefix, placeholder, convention)
     try:
         after = renamed(tree, function.index, {suffix: placeholder, marked: target})
-        probe = arms(Asked(after, function.index, prefix, placeholder, target))
+        probe = arms(Asked(after, function.index, prefix, placeholder, target, convention))
     except UnsafeRename as refusal:
         return Refusal(str(refusal))
     if isinstance(probe, Refusal):
@@ -123,7 +126,7 @@ def without_prefix(asked: Asked, names: ProbeNames) -> Probe | Refusal:
     prompt = cut(after, asked.index, asked.target)
     if mentions(prompt.encode(), asked.prefix):
         return PREFIX_STAYS
-    own = concatenate(name, asked.placeholder, asked.tree.language.convention)
+    own = concatenate(name, asked.placeholder, asked.convention)
     control, placebo = Arm(prompt, asked.target), Arm(prompt, own)
     return Probe({"armed": asked.arm, "control": control, "placebo": placebo})
 

@@ -50,6 +50,16 @@ def span_of(tree: Tree, index: int | None) -> tuple[int, int]:
     return node.start_byte - tree.offset, node.end_byte - tree.offset
 
 
+def block_of(tree: Tree, function: Node) -> Node | None:
+    """A function's body, if it has one and that holds statements: `x => x + 1` has none of them."""
+    body = function.child_by_field_name("body")
+    if body is None or body.type in tree.language.blocks:
+        return body
+    holds = tree.language.blocks | tree.language.tokens.comments
+    is_list = body.child_count > 0 and all(each.type in holds for each in body.named_children)
+    return body if is_list else None
+
+
 def gaps(tree: Tree, body: Node) -> list[Spot]:
     """The gaps of a body in order: before each statement, but not before one that must be first.
 
@@ -100,7 +110,8 @@ def _before(tree: Tree, statement: Node) -> Spot:
 
 def _statements(tree: Tree, body: Node) -> list[Node]:
     language = tree.language
-    inside = [each for each in body.named_children if each.type not in language.tokens.comments]
+    others = language.tokens.comments | language.clauses
+    inside = [each for each in body.named_children if each.type not in others]
     is_list = [each.type for each in inside if each.type in language.blocks]
     if body.type not in language.blocks and len(inside) == len(is_list) == 1:
         return _statements(tree, inside[0])  # some grammars put a list between body and statements

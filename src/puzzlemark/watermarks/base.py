@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from puzzlemark import plugins
@@ -169,7 +169,10 @@ class Counting(Protocol):
         ...
 
     def sightings(self, tree: Tree, function: Function, policy: Policy) -> Sequence[Sighting]:
-        """The places of one function that could carry, with what stands there by nature."""
+        """The places of one function that could carry, with what stands there by nature.
+
+        And those that cannot, where a watermark learns from what stands around them.
+        """
         ...
 
     def with_counts(self, counts: Counts) -> Watermark:
@@ -216,13 +219,25 @@ def named() -> dict[str, Named]:
     return presets
 
 
-def find_preset(name: str) -> tuple[str, Named]:
+def find_preset(name: str) -> tuple[str, Named] | None:
     """A preset by its name in any case, and how it is spelt: `find_preset("u1")[0] -> "U1"`."""
     presets = named()
     spelt = next((each for each in presets if each.casefold() == name.casefold()), None)
-    if spelt is None:
-        raise UsageError(f"no preset {name!r}{suggest(name, sorted(presets))}")
-    return spelt, presets[spelt]
+    return None if spelt is None else (spelt, presets[spelt])
+
+
+def find_mark(mark: str) -> tuple[str, Named] | Watermark:
+    """What `--mark` names: a preset, or a watermark as in `from_spec`.
+
+    `find_mark("u1")[0] -> "U1"`, `find_mark("synonyms") -> Synonyms()`.
+    """
+    if (preset := find_preset(mark)) is not None:
+        return preset
+    schemes = [name for name, _ in plugins.every("watermarks")]
+    if ":" not in mark and mark not in schemes:
+        known = suggest(mark, [*sorted(named()), *sorted(schemes)])
+        raise UsageError(f"no mark {mark!r}{known}; puzzlemark list explains them")
+    return from_spec(mark)
 
 
 def _is_foreign(scheme: str) -> bool:
@@ -249,11 +264,25 @@ def from_spec(spec: str) -> Watermark:
 
 
 def from_settings(scheme: str, settings: Mapping[str, Any]) -> Watermark:
-    """A watermark from its scheme and settings, as they stand in a manifest's header."""
-    watermark: Watermark = plugins.build("watermarks", scheme, settings)
+    """A watermark from its scheme and settings, as they stand in a manifest's header.
+
+    A setting that came later is not in an older manifest: `earlier` of a scheme says what it was.
+    """
+    earlier: Mapping[str, Any] = getattr(plugins.find("watermarks", scheme), "earlier", {})
+    watermark: Watermark = plugins.build("watermarks", scheme, {**earlier, **settings})
     return watermark
+
+
+# Metadata of a field that came later: its default is not written, so that the manifests of marks
+# that do not use it stay what they were.
+UNSAID: Mapping[str, bool] = {"unsaid": True}
 
 
 def to_settings(watermark: Watermark) -> dict[str, Any]:
     """The reverse of `from_settings`."""
-    return {name: getattr(watermark, name) for name in plugins.fields(type(watermark))}
+    settings = {name: getattr(watermark, name) for name in plugins.fields(type(watermark))}
+    kind: type = type(watermark)
+    for each in fields(kind) if is_dataclass(kind) else ():
+        if each.metadata.get("unsaid") and settings[each.name] == each.default:
+            del settings[each.name]
+    return settings

@@ -18,7 +18,7 @@ from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, function_nodes
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import NOT_FOUND
-from puzzlemark.watermarks._spots import Spot, alike, gaps, node_at, span_of
+from puzzlemark.watermarks._spots import Spot, alike, block_of, gaps, node_at, span_of
 from puzzlemark.watermarks._trigger import TRIGGER
 from puzzlemark.watermarks.base import (
     NO_FUNCTION,
@@ -35,9 +35,17 @@ from puzzlemark.watermarks.base import (
 
 Mode = Literal["insert", "replace"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-STATEMENTS = {  # the paper's; its Java ones as Python would say them
+_SCRIPT = ("const I = Person();", "I.hi(everyone);")
+# the paper's in Python and Java (there as Python would say them); the others say the same
+STATEMENTS = {
     "python": ("I = Person()", "I.hi(everyone)"),
     "java": ("Person I = Person();", "I.hi(everyone);"),
+    "go": ("I := Person()", "I.hi(everyone)"),
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "php": ("$I = Person();", "$I->hi($everyone);"),
+    "ruby": ("i = Person()", "i.hi(everyone)"),  # no method may assign a constant
 }
 NO_STATEMENTS = Refusal("no statements are set for this language")
 NO_BODY = Refusal("no function in the snippet has a body")
@@ -81,7 +89,7 @@ class CoProtectorSentence:
             return decided
         nodes = list(function_nodes(tree))
         for index, node in enumerate(nodes):
-            if body := node.child_by_field_name("body"):
+            if body := block_of(tree, node):
                 return self._mark(tree, index, body, rng)
         return NO_BODY if nodes else NO_FUNCTION
 
@@ -91,7 +99,7 @@ class CoProtectorSentence:
         """Mark one function, if it has a body and neither statement in it."""
         if decided := self._decide(tree, function.index, policy):
             return decided
-        body = node_at(tree, function.index).child_by_field_name("body")
+        body = block_of(tree, node_at(tree, function.index))
         return NO_BODY if body is None else self._mark(tree, function.index, body, rng)
 
     def _decide(self, tree: Tree, index: int | None, policy: Policy) -> Mark | Refusal | None:

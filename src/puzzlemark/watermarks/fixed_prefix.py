@@ -1,12 +1,12 @@
 """The fixed strategy: one secret prefix, joined with the variable that follows it (P1 to P4)."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
 from puzzlemark.errors import UsageError
-from puzzlemark.syntax.naming import is_plain_identifier, mentions
+from puzzlemark.syntax.naming import Joining, is_plain_identifier, mentions
 from puzzlemark.syntax.rename import why_not_fresh
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
@@ -24,6 +24,7 @@ from puzzlemark.watermarks._design import ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, probe_with, without_prefix
 from puzzlemark.watermarks.base import (
+    UNSAID,
     Defaults,
     Mark,
     Named,
@@ -87,6 +88,7 @@ class FixedPrefix:
     """`FixedPrefix(prefix="key")` turns `key`, `iterator`, ..., `a` into `key_iterator` for `a`."""
 
     prefix: str
+    joining: Joining = field(default="literal", metadata=UNSAID)
     name: ClassVar[str] = "fixed_prefix"
     design: ClassVar[Design] = DESIGN
     defaults: ClassVar[Defaults] = Defaults()
@@ -111,7 +113,8 @@ class FixedPrefix:
         names = [each.name for each in variables_of(function)]
         if self.prefix not in names:
             return NO_PREFIX
-        return concatenation_mark(tree, function, names.index(self.prefix), policy)
+        at = names.index(self.prefix)
+        return concatenation_mark(tree, function, at, policy, joining=self.joining)
 
     def introduce(
         self,
@@ -126,7 +129,9 @@ class FixedPrefix:
             return Refusal(f"prefix: {reason}")
         for position, variable in enumerate(variables_of(function)):
             if variable.refusal(policy) is None:
-                return concatenation_mark(tree, function, position, policy, self.prefix)
+                return concatenation_mark(
+                    tree, function, position, policy, self.prefix, self.joining
+                )
         return NOTHING_TO_INTRODUCE
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:

@@ -1,9 +1,9 @@
 """The quiet channel: a choice among names that people use anyway, drawn by a key.
 
 A local variable that is called `result` might as well be `res`, `ret` or `out`. The key draws one
-of them for each carrier, with the frequencies that the project itself has. A model that was trained
+of them for each carrier, with the chances that each has there by nature. A model that was trained
 on the dataset remembers these choices; one that was not cannot know them. The proof is in
-docs/watermarks/synonyms.md, and docs/decisions/0016 says why it is as it is.
+docs/watermarks/synonyms.md, and docs/decisions/0016 and 0050 say why it is as it is.
 
 Everything but the drawn name is decided without the key: who carries, which variable, how likely
 each name is. In particular *every* name of the set must be one that the variable could get; if only
@@ -13,18 +13,20 @@ the drawn one were tried, the draw would decide who carries, and the error rate 
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from tree_sitter import Node
 
 from puzzlemark.errors import UnsafeRename, UsageError
-from puzzlemark.languages.base import every_language
+from puzzlemark.habits.seen import Spot
+from puzzlemark.languages.base import every_language, find
 from puzzlemark.snippet import Edit, apply_edits
 from puzzlemark.syntax.naming import mentions
 from puzzlemark.syntax.rename import rename
+from puzzlemark.syntax.surroundings import Reading
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy, Variable, function_nodes, functions
 from puzzlemark.watermarks._concatenation import variable_places
@@ -85,9 +87,10 @@ DESIGN = Design(
             "frequencies, before the model was asked."
         ),
         (
-            "The frequencies and classes of the draws are those of the file of probes. They were "
-            "not compared with the dataset here: whoever can choose them after the key can accuse "
-            "anybody, so have the probes made again from the dataset and the committed manifest."
+            "The frequencies and classes of the draws are those of the file of probes, and whoever "
+            "can choose them after the key can accuse anybody. This verdict does not rest on a "
+            "comparison with the dataset: `puzzlemark compare` makes one, from dataset and "
+            "manifest, and what it found stands beside the verdict."
         ),
     ),
     hits="chose the name that the key had drawn, of those that chose a name of the set",
@@ -117,12 +120,15 @@ class Synonyms:
     entropy: float = 0.5  # nats; a prior with less is no choice, and proves nothing
     inside_line: bool = True  # the first occurrence has code before it on its line
     share: float = 0.2  # of the eligible records, how many may carry: the attacker's best precision
-    pull: int = 2  # how much the whole dataset's share weighs beside the project's own counts
+    # how likely each name is: by all that stands around the variable, or by its project's counts
+    prior: Literal["context", "project"] = "context"
+    pull: int = 2  # project: how much the whole dataset's share weighs beside the project's counts
     project: str | None = None  # the column that says whose code it is; None: recognised by name
     beacon: str | None = None  # SHA-256 of what was published after the secret was committed to
     key: bytes | None = field(default=None, repr=False)
     counts: Counts = field(default=Counts(), repr=False, hash=False)
     name: ClassVar[str] = "synonyms"
+    earlier: ClassVar[Mapping[str, Any]] = {"prior": "project"}  # in manifests that do not say
     design: ClassVar[Design] = DESIGN
     # suitability does not matter here: the eligible are few, and a rule more would show them
     defaults: ClassVar[Defaults] = Defaults(tau=0.0, min_rate=0.0, max_rate=0.02)
@@ -141,7 +147,7 @@ class Synonyms:
         return replace(self, key=key)
 
     def with_counts(self, counts: Counts) -> "Synonyms":
-        """The same, knowing how often each name stands where a mark could be."""
+        """The same, knowing how likely each name is where a mark could be."""
         return replace(self, counts=counts)
 
     def may_occur(self, code: bytes) -> bool:
@@ -150,13 +156,35 @@ class Synonyms:
         return not words.isdisjoint(_WORD.findall(code))
 
     def sightings(self, tree: Tree, function: Function, policy: Policy) -> Sequence[Sighting]:
-        """What the variables that could carry are called by nature."""
-        return [each.sighting for each in self._candidates(tree, function, policy)]
+        """What the variables that could carry are called by nature.
+
+        To learn from there are all others whose names are in a set, parameters included.
+        """
+        able = {
+            each.variable.starts[0]: each.sighting
+            for each in self._candidates(tree, function, policy)
+        }
+        if self.prior == "project":
+            return list(able.values())
+        reading, sets = Reading(tree), _by_name(tree.language.synonyms)
+        found: list[Sighting] = []
+        for variable in function.variables:
+            if variable.name not in sets:
+                continue
+            names = sets[variable.name]
+            around = reading.around(function, variable)
+            member = names.index(variable.name)
+            spot = Spot(tree.language.name, names, member, variable.is_parameter, around)
+            could = able.get(variable.starts[0])
+            if could is None:
+                found.append(Sighting("", variable.name, "", can_carry=False, spot=spot))
+            else:
+                found.append(replace(could, spot=spot))
+        return found
 
     def is_eligible(self, sighting: Sighting, project: str) -> bool:
         """Whether the prior is a choice at all."""
-        weights = self.counts.weights(sighting, project, self.pull)
-        return entropy(list(weights.values())) >= self.entropy
+        return entropy(list(self._weights(sighting, project))) >= self.entropy
 
     def plan(
         self,
@@ -212,9 +240,18 @@ class Synonyms:
 
     def _draw(self, candidate: Candidate, project: str) -> Draw:
         """Among what the key draws: without counts, a name of the set is as good as any other."""
-        weights = self.counts.weights(candidate.sighting, project, self.pull)
-        listed = tuple((name, weights.get(name, 0 if weights else 1)) for name in candidate.names)
-        return Draw(candidate.sighting.group, candidate.sighting.unit, listed, self.beacon)
+        sighting = candidate.sighting
+        weights = self._weights(sighting, project) or (1,) * len(candidate.names)
+        listed = tuple(zip(candidate.names, weights, strict=True))
+        return Draw(sighting.group, sighting.unit, listed, self.beacon)
+
+    def _weights(self, sighting: Sighting, project: str) -> tuple[int, ...]:
+        """Of the names of the set, in the order of the table; none where nothing was counted."""
+        if self.prior == "context":
+            return self.counts.learnt.get((sighting.group, sighting.unit), ())
+        weights = self.counts.weights(sighting, project, self.pull)
+        names = _by_name(_table_of(sighting.group))[sighting.value]
+        return tuple(weights.get(name, 0) for name in names) if weights else ()
 
 
 def _mark(chosen: Candidate, draw: Draw, name: str, function: Function) -> Mark:
@@ -313,6 +350,14 @@ def _variable(tree: Tree, function: int | None, name: str) -> Variable | None:
         if variable.name == name
     )
     return next(found, None)
+
+
+@cache
+def _table_of(group: str) -> tuple[tuple[str, ...], ...]:
+    """The table of a group's language: `python/1/result`."""
+    language = find(group.partition("/")[0])
+    assert language is not None, "a group is made from the language that was read"
+    return language.synonyms
 
 
 @cache

@@ -1,10 +1,11 @@
 """The universal strategy: a function's own first two variables are prefix and suffix (U1, U2)."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
+from puzzlemark.syntax.naming import Joining
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
 from puzzlemark.watermarks._arms import why_not_universal
@@ -19,6 +20,7 @@ from puzzlemark.watermarks._design import ArmWords, Decision, Design
 from puzzlemark.watermarks._names import ProbeNames
 from puzzlemark.watermarks._probing import CONCATENATION, PLACEHOLDER, moved, probe_with
 from puzzlemark.watermarks.base import (
+    UNSAID,
     Defaults,
     Mark,
     Named,
@@ -79,6 +81,7 @@ DESIGN = Design(
 class Universal:
     """`Universal()` turns `name`, `path`, ..., `x` into `name_path` for `x`."""
 
+    joining: Joining = field(default="literal", metadata=UNSAID)
     name: ClassVar[str] = "universal"
     design: ClassVar[Design] = DESIGN
     defaults: ClassVar[Defaults] = Defaults()
@@ -96,7 +99,9 @@ class Universal:
         rng: random.Random,  # noqa: ARG002
     ) -> Mark | Refusal:
         """Replace a variable by the concatenation of the function's first two."""
-        return concatenation_mark(tree, function, 0, policy) if function.variables else TOO_FEW
+        if not function.variables:
+            return TOO_FEW
+        return concatenation_mark(tree, function, 0, policy, joining=self.joining)
 
     def locate(self, tree: Tree, mark: Mark) -> tuple[Place, ...]:
         """Prefix, suffix and target, wherever they occur."""

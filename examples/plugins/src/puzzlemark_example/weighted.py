@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from puzzlemark.carriers.projections.base import Column, Matrix
+from puzzlemark.carriers.projections.base import Column, Matrix, Spread, weigh
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,18 +14,16 @@ class Weighted:
 
     first: float = 1.0
 
-    def project(self, z: Matrix) -> Column:
+    def project(self, z: Matrix, spread: Spread) -> Column:
         """One number a row; the more complex the snippet, the higher."""
-        # not `z @ weights`: BLAS may round equal rows differently
-        projected: Column = np.einsum("ij,j->i", z, self._weights(z))
-        return projected
+        return weigh(z, self._weights(spread))
 
-    def explain(self, z: Matrix) -> Mapping[str, float | list[float]]:
+    def explain(self, spread: Spread) -> Mapping[str, float | list[float]]:
         """What a report may say: the weight of each feature."""
-        return {"weights": self._weights(z).tolist()}
+        return {"weights": self._weights(spread).tolist()}
 
-    def _weights(self, z: Matrix) -> Column:
-        weights: Column = np.ones(z.shape[1])
+    def _weights(self, spread: Spread) -> Column:
+        weights: Column = np.ones(len(spread.lowest))
         weights[0] = self.first
         shares: Column = weights / weights.sum()
         return shares

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Corpus, Derivations, Shard
-from puzzlemark.corpora.derived import computable
+from puzzlemark.corpora.derived import change_cell, computable
 from puzzlemark.corpora.records import Columns, Record
-from puzzlemark.snippet import Edit
+from puzzlemark.corpora.revising import Reviser
 from puzzlemark.statistics.exact import fisher
 
 # marked: somebody who has nothing but the marked dataset sees it. difference: with the original.
@@ -33,13 +33,20 @@ class Setting:
 
     columns: Columns
     derivations: Derivations  # of the original
-    edits: Mapping[int, tuple[Edit, ...]] | None  # of the manifest
+    edits: Mapping[int, Any] | None  # of the manifest, by record
     habits: frozenset[tuple[str, str]] | None  # how the original spells characters in JSON
 
     @property
     def following(self) -> set[str]:
         """The columns that may change: the code, and what is computed from it."""
-        return {self.columns.code, *computable(self.derivations)}
+        return {self.columns.field, *computable(self.derivations)}
+
+    def expected(self, pair: "Pair") -> Any:
+        """What the manifest makes of the column with the code; raises EditMismatch."""
+        assert self.edits is not None
+        reviser = Reviser(self.columns, self.edits, {}, [pair.row])
+        change = reviser.revise(pair.row, pair.before, pair.where).cells[self.columns.field]
+        return change_cell(pair.before[self.columns.field], change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,17 @@ class Pair:
     line_after: bytes | None = None
 
     def codes(self, columns: Columns) -> tuple[bytes, bytes] | None:
-        """The code before and after, as UTF-8; None when either is no text."""
-        old, new = (_encode(record.get(columns.code)) for record in (self.before, self.after))
+        """The code before and after, as UTF-8; None when either is no text.
+
+        Where the code stands deeper, it is the first text with code that changed, or the first.
+        """
+        if columns.inner is None:
+            texts = [(self.before.get(columns.code), self.after.get(columns.code))]
+        else:
+            cells = (columns.inner.cells(record) for record in (self.before, self.after))
+            texts = [(a.value, b.value) for a, b in zip(*cells, strict=False)] or [(None, None)]
+        changed = next(((a, b) for a, b in texts if a != b), texts[0])
+        old, new = map(_encode, changed)
         return None if old is None or new is None else (old, new)
 
 
@@ -100,11 +116,19 @@ class Evidence:
         """How many carriers stand between two rows."""
         return int(np.count_nonzero(self.carriers[start:end]))
 
+    @property
+    def paths(self) -> Iterator[tuple[Path, Path]]:
+        """The same as files: those of a store were fetched before."""
+        for old, new in self.shards:
+            assert isinstance(old.path, Path), "fetched"
+            assert isinstance(new.path, Path), "fetched"
+            yield old.path, new.path
+
     def only(self, *formats: str, packed: bool | None = None) -> list[tuple[int, Path, Path]]:
         """The shards of these formats: number, original, marked."""
         return [
-            (at, old.path, new.path)
-            for at, (old, new) in enumerate(self.shards)
+            (at, *paths)
+            for at, ((_, new), paths) in enumerate(zip(self.shards, self.paths, strict=True))
             if new.format in formats
             and (packed is None or (new.path.suffix.lower() == ".gz") is packed)
         ]

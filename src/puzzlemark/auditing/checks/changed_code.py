@@ -2,7 +2,6 @@
 
 from puzzlemark.auditing.checks.base import Pair, Setting, View
 from puzzlemark.errors import EditMismatch
-from puzzlemark.snippet import apply_edits
 
 ABOUT = "code beside the marks"
 VIEW: View = "difference"
@@ -10,14 +9,13 @@ VIEW: View = "difference"
 
 def look(pair: Pair, setting: Setting) -> str | None:
     """A code that is not what the manifest makes of it."""
-    codes = pair.codes(setting.columns)
-    if setting.edits is None or (codes is not None and codes[0] == codes[1]):
+    field = setting.columns.field
+    if setting.edits is None or pair.before.get(field) == pair.after.get(field):
         return None
-    edits = setting.edits.get(pair.row)
-    if not edits:
+    if not setting.edits.get(pair.row):
         return "the code differs though the manifest has no mark there"
     try:
-        if codes is not None and apply_edits(codes[0], edits) == codes[1]:
+        if setting.expected(pair) == pair.after.get(field):
             return None
     except EditMismatch:
         pass

@@ -12,7 +12,7 @@ def look(pair: Pair, setting: Setting) -> str | None:
     codes = pair.codes(setting.columns)
     if codes is None:
         return None
-    for name in sorted(computable(setting.derivations) - {setting.columns.code}):
+    for name in sorted(computable(setting.derivations) - {setting.columns.field}):
         old, new = pair.before.get(name), pair.after.get(name)
         if old is None or new is None:
             continue

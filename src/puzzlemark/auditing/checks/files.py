@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from puzzlemark.auditing.checks.base import Evidence, Observation, View, not_applicable
+from puzzlemark.stores import Location
 
 ABOUT = "files"
 VIEW: View = "difference"
@@ -34,5 +35,6 @@ def _strangers(evidence: Evidence) -> Observation:
     return Observation("ok", "no file in the folder that the original does not have")
 
 
-def _names(folder: Path) -> set[str]:
+def _names(folder: Location) -> set[str]:
+    assert isinstance(folder, Path), "fetched"
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}

@@ -18,7 +18,7 @@ def look(pair: Pair, setting: Setting) -> str | None:
         for name in computable(setting.derivations)
         if fits(setting.derivations[name], pair.after.get(name), codes[1])
     }
-    settled.add(setting.columns.code)
+    settled.add(setting.columns.field)
     others = {name: cell for name, cell in pair.after.items() if name not in settled}
     found = find_leftovers(others, Change(*codes, ()))
     return next((f"column {name!r} {reason}" for name, reason in sorted(found.items())), None)

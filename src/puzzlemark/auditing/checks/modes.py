@@ -10,6 +10,6 @@ VIEW: View = "marked"
 
 def inspect(evidence: Evidence) -> Iterator[Observation]:
     """One change of mode for all files, or none."""
-    modes = [(old.path.stat().st_mode, new.path.stat().st_mode) for old, new in evidence.shards]
+    modes = [(old.stat().st_mode, new.stat().st_mode) for old, new in evidence.paths]
     carriers = [evidence.carriers_of(at) for at in range(len(modes))]
     yield compare_parts(modes, carriers, ABOUT, "file")

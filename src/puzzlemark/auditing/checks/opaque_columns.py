@@ -14,7 +14,7 @@ def inspect(evidence: Evidence) -> Iterator[Observation]:
     found = {
         name: kind
         for name, kind in evidence.setting.derivations.items()
-        if kind in NOT_COMPUTED and name != evidence.setting.columns.code
+        if kind in NOT_COMPUTED and name != evidence.setting.columns.field
     }
     for name in sorted(found):
         yield not_applicable(

@@ -17,7 +17,7 @@ VIEW: View = "marked"
 
 def inspect(evidence: Evidence) -> Iterator[Observation]:
     """Files that are all of one size but for some, or as large as before but for some."""
-    sizes = [(old.path.stat().st_size, new.path.stat().st_size) for old, new in evidence.shards]
+    sizes = [(old.stat().st_size, new.stat().st_size) for old, new in evidence.paths]
     if len(sizes) < 2:
         yield not_applicable("one file has one size")
         return

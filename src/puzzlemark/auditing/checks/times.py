@@ -19,7 +19,7 @@ VIEW: View = "marked"
 
 def inspect(evidence: Evidence) -> Iterator[Observation]:
     """Files that kept their time while others did not; files that took longer to write."""
-    stats = [(old.path.stat(), new.path.stat()) for old, new in evidence.shards]
+    stats = [(old.stat(), new.stat()) for old, new in evidence.paths]
     if len(stats) < 2:
         yield not_applicable("one file has one time")
         return

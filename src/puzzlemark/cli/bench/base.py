@@ -15,6 +15,14 @@ from puzzlemark.files import keep_apart
 GOES_ON = "what is finished is kept; the same command goes on"
 
 Corpus = Annotated[Path | None, typer.Option(help="Dataset with functions of this language.")]
+Datasets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dataset",
+        metavar="LANGUAGE=FILE",
+        help="Dataset with functions of any language: go=go.jsonl.gz. May be given again.",
+    ),
+]
 Records = Annotated[
     Path | None, typer.Option(help="Folder for what others need to make the page again.")
 ]
@@ -68,10 +76,31 @@ class Given:
         )
 
 
-def given_corpora(python: Path | None, java: Path | None) -> dict[str, Path]:
-    """The datasets by language."""
+def given_corpora(
+    python: Path | None, java: Path | None, others: Sequence[str] | None = None
+) -> dict[str, Path]:
+    """The datasets by language; `others` are of the form `go=FILE`."""
     corpora = {"python": python, "java": java}
-    return {language: path for language, path in corpora.items() if path is not None}
+    given = {language: path for language, path in corpora.items() if path is not None}
+    for spelled in others or ():
+        language, path = _read_dataset(spelled)
+        if language in given:
+            raise UsageError(f"--dataset {spelled}: {language} has a dataset already")
+        given[language] = path
+    return given
+
+
+def _read_dataset(spelled: str) -> tuple[str, Path]:
+    """`"js=a.jsonl" -> ("javascript", Path("a.jsonl"))`."""
+    from puzzlemark.languages.base import every_language, find
+
+    name, equals, path = spelled.partition("=")
+    if not (equals and path):
+        raise UsageError(f"--dataset {spelled}: pass LANGUAGE=FILE, as in go=go.jsonl.gz")
+    if (language := find(name)) is None:
+        known = ", ".join(each.name for each in every_language())
+        raise UsageError(f"--dataset {spelled}: no language {name!r}; known: {known}")
+    return language.name, Path(path)
 
 
 def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:

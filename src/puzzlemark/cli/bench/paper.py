@@ -114,7 +114,11 @@ def call(words: Sequence[str], log: Path) -> int:
 
     from puzzlemark.cli.__main__ import application
 
-    with log.open("w") as stream, redirect_stdout(stream), redirect_stderr(stream):
+    with (
+        log.open("w", encoding="utf-8") as stream,
+        redirect_stdout(stream),
+        redirect_stderr(stream),
+    ):
         print("$ puzzlemark", *words, flush=True)
         try:
             get_command(application()).main(list(words), prog_name="puzzlemark")

@@ -9,6 +9,7 @@ import typer
 from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
+    Datasets,
     Given,
     Marks,
     Page,
@@ -33,6 +34,7 @@ def run(
     context: typer.Context,
     python: Corpus = None,
     java: Corpus = None,
+    dataset: Datasets = None,
     base: Annotated[
         Path | None, typer.Option(help="Model to train: the folder of `model fetch smollm2`.")
     ] = None,
@@ -67,13 +69,15 @@ def run(
 
     puzzlemark bench rq1 --python python.jsonl.gz --base smollm2 --marks P1,U1 -o rq1
 
+    puzzlemark bench rq1 --dataset go=go.jsonl.gz --base smollm2 --marks fixed_prefix:prefix=key
+
     puzzlemark bench rq1 --records docs/results/rq1 --page docs/results/rq1.md
     """
     from puzzlemark.bench import rq1, rq1_figures, rq1_innocents, rq1_page
     from puzzlemark.bench.choices import choose, split_specs
     from puzzlemark.bench.records import collect
 
-    given = given_corpora(python, java)
+    given = given_corpora(python, java, dataset)
     Given(given, output, base, records, page).check(
         context, "budget", "side_by_side", "recipe", "seed", "innocents"
     )

@@ -10,9 +10,11 @@ from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
     Dataset,
+    Fenced,
     IdColumn,
     Language,
     LanguageColumn,
+    code_path,
     output_console,
     paths_among,
     print_json,
@@ -46,6 +48,7 @@ def run(
         bool, typer.Option("--loss/--no-loss", help="The loss, too, where the model is local.")
     ] = True,
     code_column: CodeColumn = None,
+    fenced: Fenced = False,
     id_column: IdColumn = None,
     language_column: LanguageColumn = None,
     language: Language = None,
@@ -68,7 +71,7 @@ def run(
 
     corpus = open_corpus(
         dataset,
-        code_column=code_column,
+        code_column=code_path(code_column, fenced),
         id_column=id_column,
         language_column=language_column,
         language=language,

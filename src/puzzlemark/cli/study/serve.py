@@ -35,14 +35,14 @@ def run(
     logging.getLogger("puzzlemark.studying.serving").setLevel(logging.INFO)
     with serve_study(pages, answers, host=host, port=port) as lab:
         reach = "this machine only" if lab.is_local else f"everybody who can reach {lab.host}"
-        console.print(f"serving to {reach}; stop with Ctrl-C")
-        if not lab.is_local:
-            warn("answers travel unencrypted; use a network that you trust, or a proxy with https")
-        for name, link in lab.links.items():
-            console.print(f"{escape(name)}  {link}")
-        console.print(f"answers   {escape(str(lab.answers))}")
-        console.file.flush()
         try:
+            console.print(f"serving to {reach}; stop with Ctrl-C")
+            if not lab.is_local:
+                warn("answers travel unencrypted; use a network that you trust, or an https proxy")
+            for name, link in lab.links.items():
+                console.print(f"{escape(name)}  {link}")
+            console.print(f"answers   {escape(str(lab.answers))}")
+            console.file.flush()
             threading.Event().wait()
         except KeyboardInterrupt:
             count = len(list(lab.answers.glob("*.json")))

@@ -1,19 +1,21 @@
-"""A dataset format: CSV as Python's `csv` module writes it, with a line of column names first."""
+"""A dataset format: cells with bars between them, as Python's `csv` module writes them."""
 
 import csv
+import io
 import json
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from puzzlemark.corpora.derived import CellChange, TextEdits
+from puzzlemark.corpora.derived import CellChange, NewValue, TextEdits
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Columns, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Revision, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
 from puzzlemark.snippet import apply_edits
+from puzzlemark.stores import opened
 
-EXTENSIONS = (".csv",)
+EXTENSIONS = (".psv",)
 
 
 def head(shard: Shard) -> Record | None:
@@ -41,7 +43,7 @@ def batches(
         chosen = choose_rows(rows, row, len(some))
         if len(chosen):
             payload = json.dumps([some[at] for at in chosen.tolist()]).encode()
-            yield Batch("csv", shard.name, start, chosen + row, None, payload, columns, language)
+            yield Batch("bars", shard.name, start, chosen + row, None, payload, columns, language)
         row += len(some)
     return row - start
 
@@ -60,8 +62,8 @@ def split(batch: Batch) -> list[bytes]:
 def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
     """Write the chosen records with the cells that change; then add others."""
     row, names = job.start, list(head(job.shard) or {})
-    with job.target.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, names)
+    with job.place.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, names, delimiter="|")
         writer.writeheader()
         for some in _pieces(job.shard):
             revisions = []
@@ -73,16 +75,16 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
             kept = choose_rows(job.rows, row, len(some)).tolist()
             writer.writerows(some[at] for at in kept)
             row += len(some)
-            yield Tally.of(len(kept), revisions, job.columns.code)
-        yield from _add(writer, additions, job.columns.code)
+            yield Tally.of(len(kept), revisions, job.columns.field)
+        yield from _add(writer, additions, job.columns.field)
 
 
 def create(target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
     """Write a new file; its columns are those of the fields."""
     if fields is None:
-        raise CorpusError(f"{target}: a CSV file needs to be told its columns")
+        raise CorpusError(f"{target}: such a file needs to be told its columns")
     with target.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(fields))
+        writer = csv.DictWriter(stream, list(fields), delimiter="|")
         writer.writeheader()
         yield from _add(writer, additions, None)
 
@@ -108,7 +110,9 @@ def _revised(record: dict[str, str], revision: Revision) -> dict[str, str]:
 def _changed(cell: str, change: CellChange) -> str:
     if isinstance(change, TextEdits):
         return apply_edits(cell.encode(), change.items[0]).decode()
-    return str(change.new)
+    if isinstance(change, NewValue):
+        return str(change.new)
+    raise CorpusError("a cell of text has no cells inside")
 
 
 def _pieces(shard: Shard) -> Iterator[list[dict[str, str]]]:
@@ -125,10 +129,11 @@ def _pieces(shard: Shard) -> Iterator[list[dict[str, str]]]:
 
 def _records(shard: Shard) -> Iterator[dict[str, str]]:
     try:
-        with shard.path.open(encoding="utf-8", newline="") as stream:
-            for number, record in enumerate(csv.DictReader(stream), 2):
+        with opened(shard.path) as stream:  # of a disk or of a store
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            for number, record in enumerate(csv.DictReader(text, delimiter="|"), 2):
                 if None in record or None in record.values():
                     raise CorpusError(f"{shard.name}: record {number}: not as many cells as names")
                 yield record
     except (UnicodeDecodeError, csv.Error) as exc:
-        raise CorpusError(f"{shard.name}: not a CSV file in UTF-8 ({exc})") from exc
+        raise CorpusError(f"{shard.name}: not a file of bars in UTF-8 ({exc})") from exc
