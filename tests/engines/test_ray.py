@@ -1,5 +1,7 @@
 """The engine `ray` beyond the contract: workers that die, clusters that are not there."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,23 @@ def test_what_a_dead_worker_left_is_not_published(tmp_path: Path) -> None:
     (left / "0.jsonl").write_text("half a line", encoding="utf-8")
     open_corpus(folder).write(place, engine=make(1))
     assert sorted(path.name for path in place.iterdir()) == ["0.jsonl", "1.jsonl"]
+
+
+def test_errors_with_tasks_in_flight_do_not_end_the_program() -> None:
+    """Tasks that were cancelled while their results were on the way did, now and then."""
+    code = (
+        "from puzzlemark.engines.base import make\n"
+        "from tests.engines.test_contract import double, fail_on_seven\n"
+        "from puzzlemark.errors import CorpusError\n"
+        "engine = make(2, 'ray')\n"
+        "for _ in range(300):\n"
+        "    try:\n"
+        "        list(engine.map(fail_on_seven, range(20)))\n"
+        "    except CorpusError:\n"
+        "        pass\n"
+        "print(list(engine.map(double, [1, 2])))\n"
+        "engine.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1] == "[2, 4]"

@@ -114,12 +114,14 @@ class Ray:
         return value
 
     def _end(self, references: Iterable[Any]) -> None:
-        """Wait until nothing runs any more: nobody clears up before what may write has ended."""
+        """Wait until nothing runs any more: nobody clears up before what may write has ended.
+
+        Tasks are not cancelled. In Ray 2.60 a task that is cancelled while its result is on the
+        way ends the whole program ("Tried to complete task that was not pending").
+        """
         left = list(references)
-        for reference in left:
-            self._ray.cancel(reference)
         if left:
-            self._ray.wait(left, num_returns=len(left), timeout=60)
+            self._ray.wait(left, num_returns=len(left), fetch_local=False)
 
 
 def _knock(address: str) -> None:
