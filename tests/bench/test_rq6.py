@@ -121,3 +121,19 @@ def test_the_page_says_what_made_up_records_say(tmp_path: Path) -> None:
     assert "| 25.0 (8.7-49.1) | 33.3 (11.8-61.6) | 15.0 (3.2-37.9) | **25.0 (3.2-65.1)** |" in text
     assert "| 34.0 (31.1-37.0) | 25.0 (8.7-49.1) | 75.0% / 1.02% |" in text
     assert "See [it](../detectors/concat.md)." in text
+
+
+def test_a_run_beyond_another_shares_no_record_with_it(tmp_path: Path, corpus_path: Path) -> None:
+    from puzzlemark.corpora.base import open_corpus
+
+    def ids(plan: rq6.Plan) -> set[str]:
+        place = tmp_path / str(plan.beyond)
+        rq6.run(place, {"python": corpus_path}, [], plan, say=lambda _: None)
+        parts = (open_corpus(place / "python" / f"{each}.jsonl.gz") for each in ("bare", "clean"))
+        return {entry.id for part in parts for entry in part.entries()}
+
+    first, second = (ids(rq6.Plan(200, beyond=each, methods=())) for each in (0, 200))
+    assert len(first) == len(second) == 200
+    assert not first & second
+    with pytest.raises(UsageError, match="no records are left beyond the first 100,000"):
+        ids(rq6.Plan(200, beyond=100_000, methods=()))

@@ -54,6 +54,7 @@ class Plan:
     records: int | None = None  # drawn from each corpus; None: all of them
     clean_share: float = 0.2
     seed: int = 0
+    beyond: int = 0  # records of the same draw that are left out: those of an earlier run
     methods: tuple[str, ...] = METHODS
     workers: int | None = None
     engine: str | Engine | None = None
@@ -109,7 +110,7 @@ def run(
             say(f"bare-{language} {method}: {found['rate']:.2%} flagged")
     for case in cases(marks, list(corpora)):
         try:
-            _mark(folder, case, say)
+            _mark(folder, case, plan, say)
         except NothingMarked as exc:  # some forms are rare in a small dataset
             say(f"{case.name}: left out: {exc}")
             continue
@@ -156,21 +157,24 @@ def _divide(target: Path, corpus: Path, language: str, plan: Plan, say: Say) -> 
         for row, record in enumerate(opened.records())
     ]
     random.Random(plan.seed).shuffle(records)
-    records = records[: plan.records]
+    records = records[plan.beyond :][: plan.records]
+    if not records:
+        raise UsageError(f"{corpus}: no records are left beyond the first {plan.beyond:,}")
     clean = round(plan.clean_share * len(records))
     write_records(records[clean:], target / "bare.jsonl.gz", overwrite=True)
     write_records(records[:clean], target / "clean.jsonl.gz", overwrite=True)
     say(f"{language}: {len(records) - clean:,} records, {clean:,} clean ones apart")
 
 
-def _mark(folder: Path, case: Case, say: Say) -> None:
+def _mark(folder: Path, case: Case, plan: Plan, say: Say) -> None:
     target, choice = folder / case.name, case.choice
     if (target / "marks.json").exists():
         return
     target.mkdir(parents=True, exist_ok=True)
     secret = target / "secret"
     secret.touch(mode=0o600)
-    secret.write_bytes(SECRET)
+    other = f", beyond {plan.beyond}".encode() if plan.beyond else b""  # and another secret
+    secret.write_bytes(SECRET + other)
     summary = embed(
         folder / choice.language / "bare.jsonl.gz",
         target / "marked.jsonl.gz",
@@ -250,7 +254,7 @@ def _canonicalise(target: Path, plan: Plan, say: Say) -> None:
 def _record_plan(folder: Path, plan: Plan) -> None:
     path = folder / "plan.json"
     facts = asdict(replace(plan, engine=None))  # an engine may be an object that cannot be copied
-    for name in ("methods", "workers", "engine"):
+    for name in ("methods", "workers", "engine", *(() if plan.beyond else ("beyond",))):
         del facts[name]
     text = json.dumps(facts, indent=2) + "\n"
     if path.exists() and path.read_text() != text:

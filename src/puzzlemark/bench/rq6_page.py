@@ -124,7 +124,8 @@ def _attackers(run: Path, language: str, plan: Mapping[str, Any]) -> Iterator[st
         return
     marks = {each.name: _read(each / "marks.json") for each in sets}
     size = next(iter(marks.values()))["records"]
-    yield f"\n## {language.capitalize()}, {size:,} functions (seed {plan['seed']})\n"
+    others = f", beyond the first {plan['beyond']:,}" if plan.get("beyond") else ""
+    yield f"\n## {language.capitalize()}, {size:,} functions (seed {plan['seed']}{others})\n"
     yield table(
         ["set", "carriers", "edited", "base rate", "eligible", "hidden"],
         [_mark_cells(name, facts) for name, facts in marks.items()],

@@ -61,6 +61,14 @@ def run(
         int, typer.Option(help="Models trained at the same time, one core each.", min=1, max=2)
     ] = 2,
     seed: Annotated[int, typer.Option(help="Draws the records.")] = 0,
+    beyond: Annotated[
+        int,
+        typer.Option(
+            help="Leave out so many records of the draw, those of an earlier run, and take "
+            "another secret.",
+            min=0,
+        ),
+    ] = 0,
     workers: Workers = None,
     engine: EngineName = None,
     records: Records = None,
@@ -82,11 +90,13 @@ def run(
     from puzzlemark.detectors.base import load_detector
 
     given = given_corpora(python, java)
-    running = ("methods", "size", "seed", "workers", "engine", "budget", "side_by_side")
+    running = ("methods", "size", "seed", "beyond", "workers", "engine", "budget", "side_by_side")
     Given(given, output, base, records, page).check(context, *running)
     if given and base is not None:
         because = "models are trained by --budget alone"
-        refuse_ignored(context, ("marks", "methods", "size", "seed", "workers", "engine"), because)
+        refuse_ignored(
+            context, ("marks", "methods", "size", "seed", "beyond", "workers", "engine"), because
+        )
         if budget not in rq6_models.BUDGETS:
             known = ", ".join(rq6_models.BUDGETS)
             raise UsageError(f"no budget {budget!r}; known: {known}")
@@ -102,6 +112,7 @@ def run(
         plan = rq6.Plan(
             records=None if size == "all" else int(size),
             seed=seed,
+            beyond=beyond,
             methods=tuple(split_specs(methods)) if methods else rq6.METHODS,
             workers=workers,
             engine=engine,
