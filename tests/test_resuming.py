@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.resuming import Kept, Work, resumable, work_folder
+from puzzlemark.resuming import DIGESTS, Kept, Work, resumable, work_folder
+from puzzlemark.staging import staged
 
 FACTS = {"max_rate": 0.05, "input": {"a.jsonl": [812, 1763], "b.jsonl": [7, 8]}}
 
@@ -38,8 +39,40 @@ def test_the_same_run_finds_what_an_interrupted_one_kept(output: Path) -> None:
 
 def test_a_run_that_ends_well_leaves_nothing(output: Path) -> None:
     interrupt(output)
-    with resumable(output, FACTS):
-        pass
+    with staged(output) as place, resumable(output, FACTS) as work:
+        assert work.find("survey/0-9") == b"ten records"
+        place.write_text("marked", encoding="utf-8")
+    assert list(output.parent.iterdir()) == [output]
+
+
+def test_a_run_whose_output_cannot_get_its_name_goes_on(output: Path) -> None:
+    with pytest.raises(CorpusError), staged(output), resumable(output, FACTS) as work:
+        work.keep("survey/0-9", b"ten records")  # and nothing is written
+    with staged(output) as place, resumable(output, FACTS) as work:
+        assert work.find("survey/0-9") == b"ten records"
+        place.write_text("marked", encoding="utf-8")
+
+
+def test_an_error_that_says_nothing_against_the_work_leaves_it(output: Path) -> None:
+    def run() -> None:
+        with resumable(output, FACTS, spared=(ConnectionError,)) as work:
+            work.keep("answers/0", b"paid for")
+            raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        run()
+    with resumable(output, FACTS) as work:
+        assert work.find("answers/0") == b"paid for"
+
+
+def test_digests_alone_are_nothing_to_go_on_with(output: Path) -> None:
+    def run() -> None:
+        with resumable(output, FACTS) as work:
+            work.below(DIGESTS).keep("input/0-9", b"ten digests")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
     assert list(output.parent.iterdir()) == []
 
 

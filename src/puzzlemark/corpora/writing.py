@@ -29,7 +29,7 @@ from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, kn
 from puzzlemark.engines.base import Engine
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import is_there, keep_apart, refuse_folder
+from puzzlemark.files import is_there, keep_apart, refuse_folder, remove
 from puzzlemark.holding import attempts_for
 from puzzlemark.resuming import Work
 from puzzlemark.staging import staged_file
@@ -175,7 +175,7 @@ def write_like(
         _copy_others(source.layout, built, jobs, done)
     if isinstance(place, Path) and isinstance(built, Path):
         if built != place:
-            built.rename(place)
+            _stand_at(place, built)
         _align_times(place)
     tally = sum((each.tally for each in done), Tally())
     _refuse_missing(source, tally.records, reviser, rows)
@@ -188,6 +188,15 @@ def write_like(
         source.layout.ignored + (0 if is_whole else len(source.layout.others)),
         left=source.layout.left if is_whole else (),
     )
+
+
+def _stand_at(place: Path, built: Path) -> None:
+    """Give the files a second name: a run that is killed before its end finds them by the first."""
+    try:
+        shutil.copytree(built, place, copy_function=os.link)
+    except (OSError, shutil.Error):  # a file system without links
+        remove(place)
+        built.rename(place)
 
 
 def _copy_others(
@@ -231,10 +240,15 @@ def write_records(
     output = locate_output(output)
     refuse_new_file(output)
     with staged_file(output, overwrite=overwrite) as place:
-        written = load_format(known_format(output.name)).create(place, records, fields)
-        count = sum(tally.written for tally in written)
-        if not count:
-            raise CorpusError(f"{output}: no records to write")
+        return write_into(place, output, records, fields)
+
+
+def write_into(place: Path, output: Location, records: Additions, fields: Fields | None) -> int:
+    """The same at a place that is free; whoever calls puts it where it belongs."""
+    written = load_format(known_format(output.name)).create(place, records, fields)
+    count = sum(tally.written for tally in written)
+    if not count:
+        raise CorpusError(f"{output}: no records to write")
     return count
 
 
