@@ -155,7 +155,7 @@ def write_like(
     if not all(map(_is_shared, (source.path, place))):
         engine = None  # its workers would find nothing there
     # the shards of an interrupted run wait with its other parts; in a store they are at their place
-    waits = work is not None and source.layout.kind != "file" and additions is None
+    waits = work is not None and source.layout.kind != "file"
     built = place
     if work is not None and waits and isinstance(place, Path):
         built = work.folder / "shards"
@@ -164,7 +164,7 @@ def write_like(
         if isinstance(job.target, Path):
             job.target.parent.mkdir(parents=True, exist_ok=True)
     if work is not None and waits:
-        done = list(_run_missing(jobs, engine, advance, work, built))
+        done = list(_run_missing(jobs, additions, engine, advance, work, built))
     else:
         done = list(_run(jobs, additions, engine, advance))
     if isinstance(built, Path):
@@ -322,6 +322,7 @@ def _run(
 
 def _run_missing(
     jobs: Sequence[Job],
+    additions: Additions | None,
     engine: Engine | None,
     advance: Advance | None,
     work: Work,
@@ -329,13 +330,14 @@ def _run_missing(
 ) -> Iterator[WrittenShard]:
     """The same for jobs of which an interrupted run has done some; those are not done again."""
     there = _names_in(built)
+    sent = jobs if additions is None else jobs[:-1]
     found = {
         job.shard.name: _find_written(work, job) if job.shard.name in there else None
-        for job in jobs
+        for job in sent
     }
-    missing = [job for job in jobs if found[job.shard.name] is None]
+    missing = [job for job in sent if found[job.shard.name] is None]
     results = iter((engine or Serial()).map(write_elsewhere, missing))
-    for job in jobs:
+    for job in sent:
         written = found[job.shard.name]
         if written is None:
             written = next(results)
@@ -351,6 +353,10 @@ def _run_missing(
         if advance is not None:
             advance(written.tally.written)
         yield written
+    for job in jobs[len(sent) :]:
+        if isinstance(job.target, Path):
+            remove(job.target)  # half of it, perhaps
+        yield write_shard(job, additions or (), advance)
 
 
 def _find_written(work: Work, job: Job) -> WrittenShard | None:
