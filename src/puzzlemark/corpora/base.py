@@ -112,6 +112,11 @@ class Corpus:
         file = next((name for name in PATH if name in head), None)
         return replace(self, columns=replace(self.columns, project=found, file=file))
 
+    def alone(self, shard: Shard) -> "Corpus":
+        """One shard of it as a corpus, read as the whole is."""
+        layout = Layout("file", self.layout.root, (shard,), 0)
+        return replace(self, path=shard.path, layout=layout, index=Index())
+
     def batches(self, rows: Rows | None = None, *, whole: bool = False) -> Iterator[Batch]:
         """Stream the dataset in order; with `rows`, sorted row numbers, only those records.
 
