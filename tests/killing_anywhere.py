@@ -5,7 +5,9 @@ third of the kills come before a drawn change to a file, a third before a drawn 
 of one process; the others after a drawn time in a run with two workers, who are killed with it, or
 left behind. An engine of its own notes every task that is begun. After the repetition each of them
 was begun once, but for those in flight when the run was killed: one of the one process, at most
-seven of two workers (`engines/processes.py` has three ahead for each).
+seven of two workers (`engines/processes.py` has three ahead for each). `embed@ray` as a COMMAND is
+embed on a cluster of Ray's with two workers, killed when a drawn number of tasks was begun. A run
+that ended before its kill is not counted.
 """
 
 import hashlib
@@ -32,7 +34,7 @@ from puzzlemark.errors import UsageError
 from puzzlemark.harvesting import run as harvesting
 
 SHARDS, RECORDS, SOURCES = 8, 5, 16
-IN_FLIGHT = {1: 1, 2: 7}  # tasks, by the number of workers
+ENGINES = {"serial": (1, 1), "processes": (2, 7), "ray": (2, 5)}  # workers, tasks in flight
 COUNTING = frozenset({"find_ends", "_count"})  # records of a shard: not kept, as it costs little
 CHANGES = frozenset({"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link"})
 CODE = """def add_{0}(key, items, limit={0}):
@@ -45,6 +47,11 @@ CODE = """def add_{0}(key, items, limit={0}):
 
 Run = Callable[[Path, Engine], object]
 Kind = Literal["change", "task", "time"]
+KINDS: tuple[tuple[Kind, str], ...] = (
+    ("change", "serial"),
+    ("task", "serial"),
+    ("time", "processes"),
+)
 
 COMMANDS: dict[str, Run] = {
     "embed": lambda at, engine: pm.embed(
@@ -141,7 +148,7 @@ class _Place:
             (self.folder / "tree" / f"f{number}.py").write_text(CODE.format(number))
         self.notes.touch()
 
-    def begin(self, workers: int, die: Callable[[], None] | None = None, dies_at: int = 0) -> int:
+    def begin(self, engine: str, die: Callable[[], None] | None = None, dies_at: int = 0) -> int:
         """A fork that runs the command, alone in its group: this process must have one thread."""
         child = os.fork()
         if child:
@@ -154,8 +161,8 @@ class _Place:
             harvesting.BATCH_FILES = 2
             if die is not None:
                 die()
-            with open_engine("serial" if workers == 1 else "processes", workers) as engine:
-                COMMANDS[self.command](self.folder, Noting(engine, self.notes, dies_at))
+            with open_engine(engine, ENGINES[engine][0]) as opened:
+                COMMANDS[self.command](self.folder, Noting(opened, self.notes, dies_at))
             status = 0
         except UsageError as exc:
             status = 3 if "is complete" in str(exc) or "already there" in str(exc) else 1
@@ -194,30 +201,32 @@ def kill_anywhere(folder: Path, seed: str, kills: str, *names: str) -> dict[str,
     """So many kills in all, in turn over the commands."""
     rng = random.Random(int(seed))
     commands = names or tuple(COMMANDS)
-    kinds: tuple[Kind, ...] = ("change", "task", "time")
-    known: dict[tuple[str, int], _Undisturbed] = {}
+    known: dict[tuple[str, str], _Undisturbed] = {}
     seen: dict[str, Counter[str]] = {name: Counter() for name in commands}
     for number in range(int(kills)):
         name = commands[number % len(commands)]
-        kind = kinds[number // len(commands) % len(kinds)]
-        workers = 2 if kind == "time" else 1
-        place = _Place(folder / name, name)
-        if (name, workers) not in known:
-            known[name, workers] = _run_undisturbed(place, workers)
-            assert (
-                known[name, workers].written
-                == known.setdefault((name, 1), _run_undisturbed(place, 1)).written
-            ), f"{name}: other bytes with {workers} workers"
-        seen[name] += _kill_once(place, known[name, workers], kind, workers, rng)
+        kind, engine = KINDS[number // len(commands) % len(KINDS)]
+        if name.endswith("@ray"):
+            kind, engine = "task", "ray"
+        place = _Place(folder / name, name.removesuffix("@ray"))
+        for each in ("serial", engine):
+            if (name, each) not in known:
+                known[name, each] = _run_undisturbed(place, each)
+        expected = known[name, "serial"].written
+        assert known[name, engine].written == expected, f"{name}: other bytes by {engine}"
+        once: Counter[str] | None = None
+        while once is None:
+            once = _kill_once(place, known[name, engine], kind, engine, rng)
+        seen[name] += once
     total = sum(seen.values(), Counter[str]())
     return {"seed": int(seed), "all": total, **seen}
 
 
-def _run_undisturbed(place: _Place, workers: int) -> _Undisturbed:
+def _run_undisturbed(place: _Place, engine: str) -> _Undisturbed:
     place.prepare()
     counted = place.folder / "counted"
     started = time.monotonic()
-    child = place.begin(workers, partial(_count_changes, counted))
+    child = place.begin(engine, partial(_count_changes, counted))
     assert os.waitpid(child, 0)[1] == 0, f"{place.command} failed"
     seconds = time.monotonic() - started
     changes = int(counted.stat().st_size)
@@ -226,17 +235,21 @@ def _run_undisturbed(place: _Place, workers: int) -> _Undisturbed:
 
 
 def _kill_once(
-    place: _Place, known: _Undisturbed, kind: Kind, workers: int, rng: random.Random
-) -> Counter[str]:
+    place: _Place, known: _Undisturbed, kind: Kind, engine: str, rng: random.Random
+) -> Counter[str] | None:
+    """What was seen; None when the run ended first."""
     place.prepare()
     point = rng.random()
     if kind == "change":
-        child = place.begin(workers, partial(_die_at_change, 1 + int(point * known.changes)))
-    elif kind == "task":
-        child = place.begin(workers, dies_at=1 + int(point * known.tasks.total()))
+        child = place.begin(engine, partial(_die_at_change, 1 + int(point * known.changes)))
+    elif engine == "serial":
+        child = place.begin(engine, dies_at=1 + int(point * known.tasks.total()))
     else:
-        child = place.begin(workers)
-        time.sleep(point * known.seconds)
+        child = place.begin(engine)
+        if kind == "time":
+            time.sleep(point * known.seconds)
+        while kind == "task" and place.noted().total() <= int(point * known.tasks.total()):
+            time.sleep(0.01)
         is_alone = rng.random() < 0.3  # its workers find out for themselves
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL) if is_alone else os.killpg(child, signal.SIGKILL)
@@ -244,12 +257,13 @@ def _kill_once(
     where = (place.command, kind, point)
     assert status in (0, -signal.SIGKILL), (where, status)
     _wait_for_group(child)
+    if status == 0:
+        return None
     before = place.noted()
     folder = next((place.folder.glob(".*.work")), None)
-    seen = Counter({"kills": int(status != 0), "ended before the kill": int(status == 0)})
-    seen[f"by {kind}"] += 1
+    seen = Counter({"kills": 1, f"by {kind}": 1})
     seen["parts to go on from"] += folder is not None
-    again = os.waitstatus_to_exitcode(os.waitpid(place.begin(workers), 0)[1])
+    again = os.waitstatus_to_exitcode(os.waitpid(place.begin(engine), 0)[1])
     assert again in (0, 3), (where, again)
     seen["done by the next run" if again == 0 else "nothing left to do"] += 1
     assert place.written() == known.written, (where, sorted(place.written()))
@@ -257,7 +271,7 @@ def _kill_once(
     named = {task: n for task, n in after.items() if _is_kept(task)}
     twice = Counter({task: n - known.tasks[task] for task, n in named.items()})
     twice = +twice  # what a run does twice by itself, such as two digests, is known
-    assert twice.total() <= IN_FLIGHT[workers], (where, twice)
+    assert twice.total() <= ENGINES[engine][1], (where, twice)
     missing = [task for task in known.tasks if _is_kept(task) and not after[task]]
     assert not missing, (where, missing)
     seen["tasks"] += sum(n for task, n in known.tasks.items() if _is_kept(task))

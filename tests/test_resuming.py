@@ -1,6 +1,9 @@
 """Parts of an interrupted run: kept, found again, and never taken for those of another run."""
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +148,25 @@ def test_results_are_kept_as_they_were(tmp_path: Path) -> None:
     assert kept.has("a")
     assert kept.find("a") == [1, 4, 9]
     assert kept.find("b") is None
+
+
+def kill(folder: Path, *words: str) -> dict[str, dict[str, int]]:
+    """In a process of its own, which has one thread and forks: see tests/killing_anywhere.py."""
+    command = [sys.executable, "-m", "tests.killing", "anywhere", str(folder), *words]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return seen
+
+
+def test_commands_that_are_killed_anywhere_go_on_to_the_same_bytes(tmp_path: Path) -> None:
+    seen = kill(tmp_path, "1", "12")  # six commands, each before a change and before a task
+    assert seen["all"]["kills"] == 12
+    assert seen["all"]["parts to go on from"] > 6
+    assert seen["all"]["tasks begun twice"] <= 12
+
+
+def test_workers_that_are_killed_anywhere_leave_what_they_did(tmp_path: Path) -> None:
+    seen = kill(tmp_path, "2", "3", "attack")
+    assert seen["attack"]["by time"] == 1
