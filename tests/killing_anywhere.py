@@ -307,7 +307,11 @@ def _watch(act: Callable[[], None]) -> None:
 
 def _count_changes(place: Path) -> None:
     descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    _watch(lambda: os.write(descriptor, b".") and None)
+
+    def act() -> None:
+        os.write(descriptor, b".")
+
+    _watch(act)
 
 
 def _die_at_change(number: int) -> None:

@@ -145,9 +145,10 @@ def resumable(
             place.write_text(json.dumps(now), encoding="utf-8")
     elif begun != now:
         raise UsageError(_difference(folder, _flat(begun), _flat(now)))
+    interruptions: tuple[type[BaseException], ...] = (KeyboardInterrupt, SystemExit, *spared)
     try:
         yield Work(folder)
-    except (KeyboardInterrupt, SystemExit, *spared):
+    except interruptions:
         if not _is_begun(folder):
             _give_up(folder)
         raise  # else the same command goes on from here

@@ -141,8 +141,8 @@ def _unpack(content: bytes) -> list[list[Sketch]]:
         batches = stored["batches"].tolist()
     known = (digests[at : at + DIGEST] for at in range(0, len(digests), DIGEST))
     sketches = (
-        Sketch(b"" if reason is not None else next(known), *arrays, reason)
-        for reason, *arrays in zip(reasons, shingles, signed, strict=True)
+        Sketch(b"" if reason is not None else next(known), own, signature, reason)
+        for reason, own, signature in zip(reasons, shingles, signed, strict=True)
     )
     return [list(islice(sketches, count)) for count in batches]
 

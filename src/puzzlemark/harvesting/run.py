@@ -177,7 +177,7 @@ def _reap_tree(
         each = partial(_collect, wanted=wanted, origin=tally.origin)
         batches = _batches(tree.files(), tally)
         if work is None:
-            found = chain.from_iterable(engine.map(each, batches))
+            found: Iterator[Collected] = chain.from_iterable(engine.map(each, batches))
         else:
             kept = Kept(work, "parts", _pack, _unpack)
             found = keep_or_find(batches, lambda some: engine.map(each, some), kept)
