@@ -4,7 +4,8 @@
 `python -m tests.killing resume FOLDER WATERMARK` and `python -m tests.killing store FOLDER BEFORE`
 (with an S3 server on the loopback) print what was seen as JSON, and fail at the first state that
 must not be. Each run is a fork of this process, which has one thread; it kills
-itself (SIGKILL) before its n-th change.
+itself (SIGKILL) before its n-th change. `python -m tests.killing anywhere FOLDER SEED KILLS` kills
+every command that goes on at random points: see tests/killing_anywhere.py.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ from puzzlemark.corpora.base import Batch
 from puzzlemark.embedding import survey
 from puzzlemark.errors import UsageError
 from puzzlemark.staging import staged_together
+from tests.killing_anywhere import kill_anywhere
 from tests.servers.s3 import serving
 
 CHANGES = frozenset({"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"})
@@ -334,6 +336,8 @@ if __name__ == "__main__":
         print(json.dumps(kill_staging(Path(where), *words)))
     elif what == "store":
         print(json.dumps(kill_in_store(Path(where), *words)))
+    elif what == "anywhere":
+        print(json.dumps(kill_anywhere(Path(where), *words), indent=1))
     elif what == "resume":
         print(json.dumps(kill_and_resume(Path(where), *words)))
     else:

@@ -1,13 +1,17 @@
 """Parts of an interrupted run: kept, found again, and never taken for those of another run."""
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.resuming import Kept, Work, resumable, work_folder
+from puzzlemark.resuming import DIGESTS, Kept, Work, resumable, work_folder
+from puzzlemark.staging import staged
 
 FACTS = {"max_rate": 0.05, "input": {"a.jsonl": [812, 1763], "b.jsonl": [7, 8]}}
 
@@ -38,8 +42,40 @@ def test_the_same_run_finds_what_an_interrupted_one_kept(output: Path) -> None:
 
 def test_a_run_that_ends_well_leaves_nothing(output: Path) -> None:
     interrupt(output)
-    with resumable(output, FACTS):
-        pass
+    with staged(output) as place, resumable(output, FACTS) as work:
+        assert work.find("survey/0-9") == b"ten records"
+        place.write_text("marked", encoding="utf-8")
+    assert list(output.parent.iterdir()) == [output]
+
+
+def test_a_run_whose_output_cannot_get_its_name_goes_on(output: Path) -> None:
+    with pytest.raises(CorpusError), staged(output), resumable(output, FACTS) as work:
+        work.keep("survey/0-9", b"ten records")  # and nothing is written
+    with staged(output) as place, resumable(output, FACTS) as work:
+        assert work.find("survey/0-9") == b"ten records"
+        place.write_text("marked", encoding="utf-8")
+
+
+def test_an_error_that_says_nothing_against_the_work_leaves_it(output: Path) -> None:
+    def run() -> None:
+        with resumable(output, FACTS, spared=(ConnectionError,)) as work:
+            work.keep("answers/0", b"paid for")
+            raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        run()
+    with resumable(output, FACTS) as work:
+        assert work.find("answers/0") == b"paid for"
+
+
+def test_digests_alone_are_nothing_to_go_on_with(output: Path) -> None:
+    def run() -> None:
+        with resumable(output, FACTS) as work:
+            work.below(DIGESTS).keep("input/0-9", b"ten digests")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
     assert list(output.parent.iterdir()) == []
 
 
@@ -112,3 +148,25 @@ def test_results_are_kept_as_they_were(tmp_path: Path) -> None:
     assert kept.has("a")
     assert kept.find("a") == [1, 4, 9]
     assert kept.find("b") is None
+
+
+def kill(folder: Path, *words: str) -> dict[str, dict[str, int]]:
+    """In a process of its own, which has one thread and forks: see tests/killing_anywhere.py."""
+    command = [sys.executable, "-m", "tests.killing", "anywhere", str(folder), *words]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return seen
+
+
+def test_commands_that_are_killed_anywhere_go_on_to_the_same_bytes(tmp_path: Path) -> None:
+    seen = kill(tmp_path, "1", "12")  # six commands, each before a change and before a task
+    assert seen["all"]["kills"] == 12
+    assert seen["all"]["parts to go on from"] > 6
+    assert seen["all"]["tasks begun twice"] <= 12
+
+
+def test_workers_that_are_killed_anywhere_leave_what_they_did(tmp_path: Path) -> None:
+    seen = kill(tmp_path, "2", "3", "attack")
+    assert seen["attack"]["by time"] == 1

@@ -2,18 +2,23 @@
 
 A run that is killed, or ended with Ctrl-C, leaves `.NAME.work`, which nobody but its user can read.
 The same command does not do again what it finds there. A command with another input or other
-settings is refused, and told which. A run that fails, or ends well, leaves nothing.
+settings is refused, and told which. A run that fails leaves nothing. Of one that ends well the
+folder goes when it is sure that the outputs will get their names (`puzzlemark.staging`).
+
+Parts are JSON, Parquet and plain bytes, never pickles: a folder that came with somebody's dataset
+must not be able to run code.
 """
 
 import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from puzzlemark.errors import UsageError
 from puzzlemark.files import remove, replacing
@@ -22,6 +27,7 @@ from puzzlemark.stores import Location, local_place
 Result = TypeVar("Result")
 
 FACTS = "facts.json"
+DIGESTS = "digests"  # of the inputs: parts of the work, too, but none that would be missed
 _CHECK = hashlib.sha256().digest_size
 
 
@@ -75,11 +81,58 @@ class Kept(Generic[Result]):
         self.work.keep(f"{self.stage}/{name}", self.pack(results))
 
 
+class Named(Protocol):
+    """A task whose result can be kept."""
+
+    @property
+    def name(self) -> str:
+        """The same for the same task in every run."""
+        ...
+
+
+Task = TypeVar("Task", bound=Named)
+
+
+def keep_or_find(
+    tasks: Iterable[Task],
+    work: Callable[[Iterable[Task]], Iterator[list[Result]]],
+    kept: Kept[Result],
+) -> Iterator[Result]:
+    """The results of all tasks in order: those that are kept, and the others as `work` gives them.
+
+    They are kept as they come.
+    """
+    order: deque[tuple[str, bool]] = deque()  # of what was looked at: its name, whether it is kept
+
+    def missing() -> Iterator[Task]:
+        for task in tasks:
+            name = task.name
+            order.append((name, kept.has(name)))
+            if not order[-1][1]:
+                yield task
+
+    def found() -> Iterator[Result]:
+        while order and order[0][1]:
+            yield from kept.find(order.popleft()[0]) or ()
+
+    for results in work(missing()):
+        yield from found()
+        kept.keep(order.popleft()[0], results)
+        yield from results
+    yield from found()
+
+
 @contextmanager
-def resumable(output: Location, facts: Mapping[str, Any]) -> Iterator[Work]:
+def resumable(
+    output: Location,
+    facts: Mapping[str, Any],
+    *,
+    spared: tuple[type[Exception], ...] = (),
+) -> Iterator[Work]:
     """The work for an output whose lock is held; `facts` are all that decides its results.
 
-    `resumable(Path("marked"), {"max_rate": 0.05, "input": {"a.jsonl": [812, 1763]}})`
+    `resumable(Path("marked"), {"max_rate": 0.05, "input": {"a.jsonl": [812, 1763]}})`. Errors that
+    are `spared` are taken for an interruption: a server that ends says nothing against its answers.
     """
     folder = work_folder(output)
     _make(folder)
@@ -92,16 +145,31 @@ def resumable(output: Location, facts: Mapping[str, Any]) -> Iterator[Work]:
             place.write_text(json.dumps(now), encoding="utf-8")
     elif begun != now:
         raise UsageError(_difference(folder, _flat(begun), _flat(now)))
+    interruptions: tuple[type[BaseException], ...] = (KeyboardInterrupt, SystemExit, *spared)
     try:
         yield Work(folder)
-    except (KeyboardInterrupt, SystemExit):
-        if [each.name for each in folder.iterdir()] == [FACTS]:
-            _give_up(folder)  # nothing was done yet
+    except interruptions:
+        if not _is_begun(folder):
+            _give_up(folder)
         raise  # else the same command goes on from here
     except BaseException:
         _give_up(folder)
         raise
-    _give_up(folder)
+
+
+def forget(output: Location) -> None:
+    """Remove the parts of an output that is whole."""
+    folder = work_folder(output)
+    if folder.is_dir() and not folder.is_symlink():
+        _give_up(folder)
+    remove(_ended(folder))
+
+
+def _is_begun(folder: Path) -> bool:
+    """Whether anything was done that would be missed."""
+    ours = (folder / FACTS, folder / DIGESTS)
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return any(path not in ours and ours[1] not in path.parents for path in files)
 
 
 def _give_up(folder: Path) -> None:

@@ -4,7 +4,8 @@ Each output is written in a hidden folder beside its place, `.NAME.partial`, whi
 time can hold. When all are written, the renames that are left are noted in the folder of the last
 output, and then done, first output first. So a run that is killed
 
-- before the note has changed nothing, and the next run to an output of it removes what it left;
+- before the note has changed nothing, and the next run to an output of it removes what it left,
+  but for parts of the work that it goes on with (`puzzlemark.resuming`): these go after the note;
 - after the note is completed by the next run to an output of it.
 
 Until then no output stands in its place before those that come earlier. See
@@ -44,6 +45,7 @@ from puzzlemark.holding import (
     refuse_lost,
     remove_from_store,
 )
+from puzzlemark.resuming import forget
 from puzzlemark.stores import Location, Url, local_path, local_place, locate
 
 PRIVATE = 0o600
@@ -284,6 +286,8 @@ def _finish(note: Path) -> None:
         raise _not_ours(note.parent) from exc
     if not all(each.is_ours for each in renames):
         raise _not_ours(note.parent)
+    for each in renames:
+        forget(each.output)
     _complete(renames)
     note.unlink()
 
@@ -298,6 +302,8 @@ def _put_in_place(stagings: Sequence[_Staging], *, overwrite: bool) -> None:
     note = stagings[-1].folder / NOTE
     _write(note, renames)
     try:
+        for each in renames:
+            forget(each.output)
         _complete(renames)
     except BaseException as exc:
         if any(isinstance(each.output, Url) for each in renames):  # the note stays

@@ -33,7 +33,7 @@ def test_a_detector_in_the_settings_does_the_same(few: Path, tmp_path: Path) -> 
     pm.attack(few, tmp_path / "a.jsonl", attack="removal", suspicion=tmp_path / "s.parquet")
     pm.attack(few, tmp_path / "b.jsonl", attack="removal:detector=concat:level=any")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-    assert not list(tmp_path.glob("*.cache"))
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_marks_and_clean_records_add_up(corpus_path: Path, tmp_path: Path) -> None:

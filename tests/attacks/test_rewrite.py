@@ -100,7 +100,7 @@ def test_rewritten_snippets_take_the_place_of_the_others(tmp_path: Path) -> None
         "the answer is not the function that was asked for": 1,
     }
     assert len(asked) == 2  # the same question once
-    assert not list(tmp_path.glob("*.cache"))
+    assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "b.jsonl"}
 
 
 def test_only_flagged_records_are_asked_about(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_run_that_died_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         pm.attack(source, tmp_path / "b.jsonl", attack="rewrite", settings=settings)
     assert not (tmp_path / "b.jsonl").exists()
-    (kept,) = (tmp_path / "b.jsonl.cache").glob("*/answers.jsonl")
+    (kept,) = (tmp_path / ".b.jsonl.work").glob("*/answers.jsonl")
     assert orjson.loads(kept.read_bytes().splitlines()[0])["format"].startswith("puzzlemark")
     first = len(asked)
     asked.clear()

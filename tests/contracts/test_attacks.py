@@ -1,7 +1,9 @@
 """What every attack promises: the same for any engine, and untouched records as they were."""
 
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,34 @@ class Elsewhere:
         """Nothing is held."""
 
 
+class Stopped:
+    """An engine that notes what is done, and is stopped by Ctrl-C when so much was done."""
+
+    def __init__(self, done: list[str], most: int | None = None) -> None:
+        self.done, self.most = done, most
+
+    def map(self, function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            if self.most is not None and len(self.done) >= self.most:
+                raise KeyboardInterrupt
+            self.done.append(f"{name_of(function)} {task_of(batch)}")
+            yield function(batch)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def name_of(function: Any) -> str:
+    while isinstance(function, partial):
+        function = function.keywords.get("function") or function.func
+    return str(function.__name__)
+
+
+def task_of(task: Any) -> str:
+    shard = getattr(task, "shard", None)
+    return str(getattr(task, "name", None) or shard.name)  # type: ignore[union-attr]
+
+
 @pytest.fixture
 def datasets(tmp_path: Path, corpus_bytes: bytes) -> tuple[Path, Path]:
     """Some real functions with odd records among them, spelled in odd ways, and some others."""
@@ -85,7 +115,39 @@ def test_the_output_is_the_same_for_any_engine(
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
     assert one.output_digest == two.output_digest == pm.read(tmp_path / "one.jsonl").digest()
     assert (one.counts, one.spared) == (two.counts, two.spared)
-    assert not list(tmp_path.glob("*.cache"))
+    assert not list(tmp_path.glob(".*"))
+
+
+@every_attack
+def test_a_run_that_is_stopped_anywhere_goes_on_to_the_same_bytes(
+    name: str, datasets: tuple[Path, Path], tmp_path: Path
+) -> None:
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    lines = datasets[0].read_bytes().splitlines(keepends=True)
+    for number in range(3):
+        (shards / f"{number}.jsonl").write_bytes(b"".join(lines[number::3]))
+    every: list[str] = []
+    once = attack(name, (shards, datasets[1]), tmp_path / "once", engine=Stopped(every))
+    written = contents(tmp_path / "once")
+    # the digest of the output is the last thing that is computed, when all is in place
+    for most in range(len(every) - 3):
+        done: list[str] = []
+        output = tmp_path / f"twice-{most}"
+        with pytest.raises(KeyboardInterrupt):
+            attack(name, (shards, datasets[1]), output, engine=Stopped(done, most))
+        twice = attack(name, (shards, datasets[1]), output, engine=Stopped(done))
+        assert contents(output) == written
+        assert (once.counts, once.spared) == (twice.counts, twice.spared)
+        again = Counter(done) - Counter(every)
+        # how many records a shard has is looked up once more, and digests are computed again where
+        # nothing else was done
+        assert {task.split()[0] for task in again} <= {"_count", "_digest"}, (most, again)
+        assert not list(tmp_path.glob(".*"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @every_attack

@@ -60,7 +60,7 @@ def test_every_record_has_a_row_and_the_file_says_how_it_was_made(
     assert str(tmp_path) not in json.dumps(told)
     assert "numpy" in told["versions"]
     assert found.skipped == {"syntax errors": 1, "empty code": 1}
-    assert not list(tmp_path.glob("*.cache"))
+    assert {path.name for path in tmp_path.iterdir()} == {few.name, output.name}
 
 
 def test_a_suspicion_is_read_back_as_it_was(few: Path, tmp_path: Path) -> None:
@@ -99,10 +99,33 @@ def test_an_interrupted_run_goes_on_where_it_was(
         with pytest.raises(KeyboardInterrupt):
             detect(few, output, method="concat")
     assert not output.exists()
-    assert list((tmp_path / "s.parquet.cache").glob("concat-*/suspect/*.part"))
+    assert list((tmp_path / ".s.parquet.work").glob("found/suspect/*.part"))
     monkeypatch.setattr("puzzlemark.detectors.concat.parse", interrupt)  # nothing is parsed again
     assert detect(few, output, method="concat").flagged == 2
-    assert not (tmp_path / "s.parquet.cache").exists()
+    assert not (tmp_path / ".s.parquet.work").exists()
+
+
+def test_a_run_is_not_gone_on_with_by_another(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, clean = tmp_path / "s.parquet", tmp_path / "clean.jsonl"
+    clean.write_bytes(few.read_bytes())
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    settings: dict[str, object] = {"standing_out": 0.1}
+    with monkeypatch.context() as patched:
+        patched.setattr("puzzlemark.detectors.concat.audit", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            detect(few, output, method="concat", settings=settings, clean=clean)
+    with pytest.raises(UsageError, match=r"settings standing_out was 0\.1 then, and is 0\.2 now"):
+        detect(few, output, method="concat", settings={"standing_out": 0.2}, clean=clean)
+    with pytest.raises(UsageError, match="method was concat then, and is decoma now"):
+        detect(few, output, method="decoma", clean=clean)
+    clean.write_bytes(few.read_bytes() + b"\n")
+    with pytest.raises(UsageError, match=r"--clean clean\.jsonl was another file then"):
+        detect(few, output, method="concat", settings=settings, clean=clean)
 
 
 def test_a_named_cache_is_kept_apart_for_each_configuration(few: Path, tmp_path: Path) -> None:

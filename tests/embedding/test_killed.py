@@ -140,6 +140,21 @@ def test_scores_go_on_where_they_were_interrupted(shards: Path, tmp_path: Path) 
     assert not (tmp_path / ".twice.parquet.work").exists()
 
 
+def test_shards_have_one_name_in_the_end_with_or_without_links(
+    shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pm.embed(shards, tmp_path / "linked", mark="P1", order="dataset")
+    assert {path.stat().st_nlink for path in (tmp_path / "linked").iterdir()} == {1}
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("no links on this file system")
+
+    monkeypatch.setattr("puzzlemark.corpora.writing.os.link", refuse)
+    pm.embed(shards, tmp_path / "moved", mark="P1", order="dataset")
+    assert contents(tmp_path / "moved") == contents(tmp_path / "linked")
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_two_runs_to_one_output_or_one_manifest_are_one_too_many(
     corpus_path: Path, tmp_path: Path
 ) -> None:

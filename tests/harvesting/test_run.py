@@ -3,6 +3,7 @@
 import gzip
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.harvesting import functions, run
 from puzzlemark.harvesting.functions import FIELDS
 from puzzlemark.harvesting.run import Harvested, harvest, harvest_to
 
@@ -53,6 +55,53 @@ def test_a_zip_gives_the_same_functions_as_its_folder(tree: Path, tmp_path: Path
         for path in tree.rglob("*.py"):
             archive.write(path, path.relative_to(tree).as_posix())
     assert list(harvest(packed, "python")) == list(harvest(tree, "python"))
+
+
+@pytest.mark.parametrize("name", ["out.jsonl.gz", "out.parquet"])
+def test_a_run_that_is_interrupted_goes_on_to_the_same_bytes(
+    tree: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "BATCH_FILES", 1)
+    once, twice = tmp_path / "once" / name, tmp_path / "twice" / name
+    expected = harvest_to(tree, once, "python", workers=1).to_json()
+    asked: list[str] = []
+
+    def stop(stage: str, _done: int, _total: int | None) -> None:
+        asked.append(stage)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        harvest_to(tree, twice, "python", workers=1, progress=stop)
+    with pytest.raises(UsageError, match="min_lines was 1 then, and is 2 now"):
+        harvest_to(tree, twice, "python", workers=1, min_lines=2)
+    collect, parsed = functions.collect, list[str]()
+
+    def noting(path: str, *more: Any) -> None:
+        parsed.append(path)
+        collect(path, *more)
+
+    monkeypatch.setattr(functions, "collect", noting)
+    told = harvest_to(tree, twice, "python", workers=1).to_json()
+    assert told == {**expected, "output": str(twice)}
+    assert twice.read_bytes() == once.read_bytes()
+    assert parsed == []  # the third batch, the last one, was kept before it was told
+    assert [path.name for path in twice.parent.iterdir()] == [name]
+
+
+def test_a_changed_tree_is_not_gone_on_with(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "BATCH_FILES", 1)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        harvest_to(tree, tmp_path / "out.jsonl", "python", workers=1, progress=stop)
+    (tree / "deep" / "a.py").write_text("def other():\n    return 1\n")
+    with pytest.raises(UsageError, match=r"deep/a\.py was another file then"):
+        harvest_to(tree, tmp_path / "out.jsonl", "python", workers=1)
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.parquet"])

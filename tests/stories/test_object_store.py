@@ -166,6 +166,25 @@ def test_workers_read_and_write_a_store_themselves(
     assert (tmp_path / "there.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
 
 
+@pytest.mark.slow  # a cluster's processor time is told too late to be measured
+def test_a_cluster_of_ray_reads_and_writes_a_store(
+    s3: S3, records: list[dict[str, str]], tmp_path: Path
+) -> None:
+    pytest.importorskip("ray")
+    put_shards(s3, tmp_path, records, "parquet")
+    here = pm.embed(tmp_path / "train", tmp_path / "marked", tmp_path / "here.jsonl", mark="U1")
+    # in a process of its own: Ray starts threads and processes, and keeps handlers of signals
+    words = (f"s3://{BUCKET}/train", f"s3://{BUCKET}/marked", str(tmp_path / "there.jsonl"))
+    command = [sys.executable, "-m", "tests.stories.ray_store", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) == here.marked > 0
+    found = {f"marked/{path.name}": path.read_bytes() for path in (tmp_path / "marked").iterdir()}
+    assert s3.objects("marked/") == found
+    assert (tmp_path / "there.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
+    assert s3.uploads() == []
+
+
 def test_every_command_that_writes_a_dataset_writes_to_a_store(
     s3: S3, records: list[dict[str, str]], tmp_path: Path
 ) -> None:

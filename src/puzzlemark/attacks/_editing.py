@@ -19,6 +19,7 @@ from puzzlemark.corpora.base import Batch, Corpus, Entry
 from puzzlemark.corpora.records import Rows
 from puzzlemark.detectors.base import snippet_of
 from puzzlemark.errors import UnparsableSnippet
+from puzzlemark.resuming import Kept, Work, keep_or_find
 from puzzlemark.snippet import Edit, Snippet
 
 Notes: TypeAlias = Mapping[int, tuple[str, ...]]  # row -> words about it, for its editor
@@ -74,7 +75,9 @@ def edit_together(
     def edited() -> Iterator[tuple[int, bytes]]:
         done = 0
         works = (_Work(batch, _noted(batch, notes)) for batch in corpus.batches(rows))
-        for result in given.engine.map(partial(_edit_batch, together, reader), works):
+        work = partial(_edit_batch, together, reader)
+        kept = Kept(Work(given.cache), "parts/edits", _pack, _unpack)
+        for result in keep_or_find(works, lambda some: given.engine.map(work, some), kept):
             done += result.records
             counts.update(result.counts)
             spared.update(result.spared)
@@ -160,6 +163,10 @@ class _Work:
     def describe(self) -> str:
         return self.batch.describe()
 
+    @property
+    def name(self) -> str:
+        return self.batch.name
+
 
 @dataclass(frozen=True, slots=True)
 class _Done:
@@ -175,7 +182,7 @@ def _noted(batch: Batch, notes: Notes | None) -> Notes:
     return {row: notes[row] for row in batch.rows.tolist() if row in notes} if notes else {}
 
 
-def _edit_batch(together: Together, reader: Reader, work: _Work) -> _Done:
+def _edit_batch(together: Together, reader: Reader, work: _Work) -> list[_Done]:
     done = _Done(len(work.batch.rows), [], Counter(), Counter())
     rows: list[int] = []
     snippets: list[Snippet] = []
@@ -192,7 +199,27 @@ def _edit_batch(together: Together, reader: Reader, work: _Work) -> _Done:
             done.spared[edited.spared] += 1
         if edited.edits:
             done.lines.append((row, spell_edits(edited.edits)))
-    return done
+    return [done]
+
+
+def _pack(parts: list[_Done]) -> bytes:
+    """A line of JSON for each batch, and one for each of its records that change."""
+    lines: list[bytes] = []
+    for each in parts:
+        rows = [row for row, _ in each.lines]
+        lines.append(orjson.dumps([each.records, rows, each.counts, each.spared]))
+        lines += (edits for _, edits in each.lines)
+    return b"\n".join(lines)
+
+
+def _unpack(content: bytes) -> list[_Done]:
+    lines = iter(content.split(b"\n"))
+    parts: list[_Done] = []
+    for line in lines:
+        records, rows, counts, spared = orjson.loads(line)
+        edits = [(row, next(lines)) for row in rows]
+        parts.append(_Done(records, edits, Counter(counts), Counter(spared)))
+    return parts
 
 
 def _one_by_one(

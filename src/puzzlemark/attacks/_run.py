@@ -1,11 +1,9 @@
 """A whole run of `attack`, from path to path: plan what becomes of each record, write it."""
 
 import hashlib
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,17 +15,18 @@ from puzzlemark.attacks.base import Attack, Costly, Given, Input, Plan, load_att
 from puzzlemark.corpora.base import Corpus, Rewritten, infer, open_corpus
 from puzzlemark.corpora.records import Rows
 from puzzlemark.corpora.writing import refuse_output
-from puzzlemark.detectors._run import cache_of, read_suspicion
+from puzzlemark.detectors._run import FOUND, facts_of_inputs, make_cache, read_suspicion
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.languages.base import parsing_packages
-from puzzlemark.models.base import Estimate
+from puzzlemark.models.base import Estimate, ModelError
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
+from puzzlemark.resuming import Work, resumable
 from puzzlemark.staging import staged
-from puzzlemark.stores import Location, local_path, locate, locate_output
+from puzzlemark.stores import Location, local_path, locate, locate_output, stamp_of
 
 OPTIONS: Mapping[Input, str] = {
     "suspicion": "--suspicion",
@@ -86,8 +85,8 @@ def attack(
 ) -> Attacked:
     """Attack a dataset: `attack("marked.jsonl.gz", "left.jsonl.gz", attack="rename:scope=all")`.
 
-    What is computed on the way is kept in `cache` for a run that is interrupted. By default that is
-    a folder beside the output, which goes when all is done.
+    A run that is interrupted goes on when it is called again: what it found waits in a hidden
+    folder beside the output, or in `cache`, which stays when all is done.
     """
     chosen = load_attack(attack, settings) if isinstance(attack, str) else attack
     output = locate_output(output)
@@ -102,7 +101,7 @@ def attack(
     corpus = open_corpus(path, **columns)
     beside = tuple(open_corpus(each, **columns) for each in others)
     reference = None if clean is None else open_corpus(clean, **columns)
-    root = cache_of(output) if cache is None else local_path(cache, "the cache")
+    root = None if cache is None else local_path(cache, "the cache")
     refuse_output(corpus.layout, corpus.path, output)
     keep_apart(
         {"--output": output, "--cache": root},
@@ -113,17 +112,26 @@ def attack(
             "--clean": None if reference is None else reference.paths,
         },
     )
+    further = {f"--other {number}": each for number, each in enumerate(beside, 1)}
+    if reference is not None:
+        further["--clean"] = reference
     with open_engine(engine, workers) as opened:
-        with staged(output, overwrite=overwrite) as place:
-            digest = corpus.digest(opened)
+        with (
+            staged(output, overwrite=overwrite) as place,
+            resumable(
+                output, _facts(chosen, corpus, further, suspicion), spared=(ModelError,)
+            ) as work,
+        ):
+            digest = corpus.digest(opened, work=work)
             claim = None if suspicion is None else _claim(suspicion, digest, corpus.path)
-            references = (*beside, *(() if reference is None else (reference,)))
-            digests = [digest, *(each.digest(opened) for each in references)]
-            with _kept(root, chosen, digests, is_asked=cache is not None) as folder:
-                plan = chosen.plan(
-                    corpus, Given(opened, progress, folder, claim, beside, reference)
-                )
-                written = _write(corpus, place, plan, opened, progress)
+            folder = work.folder / FOUND
+            if root is not None:
+                named = further.items()
+                digests = [each.digest(opened, work=work, name=name) for name, each in named]
+                folder = root / f"{chosen.name}-{_key(chosen, [digest, *digests])}"
+            make_cache(folder)
+            plan = chosen.plan(corpus, Given(opened, progress, folder, claim, beside, reference))
+            written = _write(corpus, place, plan, opened, progress, work)
         output_digest = open_corpus(output, **columns).digest(opened)
     return _summarise(corpus, output, chosen, plan, written, (digest, output_digest))
 
@@ -177,23 +185,23 @@ def _claim(path: Location | str, digest: str, dataset: Location) -> Suspicion:
     return suspicion
 
 
-@contextmanager
-def _kept(root: Path, attack: Attack, digests: Sequence[str], *, is_asked: bool) -> Iterator[Path]:
-    """The folder of this run's results on the way; it stays when the run fails, or when asked."""
+def _facts(
+    attack: Attack,
+    corpus: Corpus,
+    further: Mapping[str, Corpus],
+    suspicion: Location | str | None,
+) -> dict[str, Any]:
+    """All that decides what the attack does, to tell an interrupted run from another one."""
+    facts = facts_of_inputs(corpus, further)
+    if suspicion is not None:
+        facts["input"]["--suspicion"] = stamp_of(locate(suspicion))
+    return {"attack": attack.name, "settings": _settings(attack), **facts}
+
+
+def _key(attack: Attack, digests: Sequence[str]) -> str:
+    """What tells the folder of one combination from that of another in a cache."""
     facts = (attack.name, _settings(attack), digests, versions(*parsing_packages(), "numpy"))
-    key = hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-    place = root / f"{attack.name}-{key}"
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise CorpusError(
-            f"{place}: cannot be made: {exc.strerror or exc}; choose another --cache"
-        ) from exc
-    yield place
-    if not is_asked:
-        shutil.rmtree(place, ignore_errors=True)
-        if not any(root.iterdir()):
-            root.rmdir()
+    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def _settings(attack: Attack) -> dict[str, Any]:
@@ -201,7 +209,7 @@ def _settings(attack: Attack) -> dict[str, Any]:
 
 
 def _write(
-    corpus: Corpus, place: Location, plan: Plan, engine: Engine, progress: Progress
+    corpus: Corpus, place: Location, plan: Plan, engine: Engine, progress: Progress, work: Work
 ) -> Rewritten:
     if plan.rows is not None and not len(plan.rows) and plan.added is None:
         raise CorpusError(f"{corpus.path}: the attack leaves no record of it; nothing is written")
@@ -213,6 +221,7 @@ def _write(
         append=plan.added,
         engine=engine,
         progress=_counting(progress),
+        work=work,
     )
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, TypeAlias
 
+import orjson
+
 from puzzlemark.attacks._editing import Edited, edit_records
 from puzzlemark.attacks._renaming import rename_variables
 from puzzlemark.attacks.base import NOTHING, Given, Input, Plan
@@ -17,11 +19,13 @@ from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.detectors.base import snippet_of
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.languages.base import every_language
+from puzzlemark.resuming import Kept, Work
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 from puzzlemark.syntax.variables import functions
 
 Member = Literal["frequent", "first"]
+Counted: TypeAlias = tuple[Counter[tuple[str, str]], int]  # names by language, records
 Targets: TypeAlias = Mapping[str, Mapping[str, str]]  # language -> name -> the one to take
 
 
@@ -39,7 +43,8 @@ class Canonicalise:
         counts: Counter[tuple[str, str]] = Counter()
         if self.to == "frequent":
             done = 0
-            for some, records in given.engine.map(_count_batch, corpus.batches()):
+            kept = Kept(Work(given.cache), "parts/names", _pack, _unpack)
+            for some, records in corpus.map(_count_batch, given.engine, kept=kept):
                 counts += some
                 done += records
                 given.progress("counting", done, None)
@@ -59,7 +64,18 @@ def _targets(counts: Counter[tuple[str, str]]) -> Targets:
     }
 
 
-def _count_batch(batch: Batch) -> tuple[Counter[tuple[str, str]], int]:
+def _pack(parts: list[Counted]) -> bytes:
+    return orjson.dumps([[[*each.items()], records] for each, records in parts])
+
+
+def _unpack(content: bytes) -> list[Counted]:
+    return [
+        (Counter({(language, name): n for (language, name), n in each}), records)
+        for each, records in orjson.loads(content)
+    ]
+
+
+def _count_batch(batch: Batch) -> Counted:
     """The worker's share: how often each name of a set names a local variable."""
     counts: Counter[tuple[str, str]] = Counter()
     for entry in batch.entries():

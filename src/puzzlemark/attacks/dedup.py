@@ -1,25 +1,33 @@
 """Drop copies: exact ones and near-duplicates (MinHash), also of records in other datasets."""
 
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from puzzlemark.attacks._editing import text_of
 from puzzlemark.attacks.base import NOTHING, Given, Input, Plan
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.resuming import Kept, Work
 
 WORD = re.compile(r"\w+")
 SEED, SCHEME = 1, "affine32"  # of the permutations: the same for all records
 Shingles: TypeAlias = NDArray[np.uint64]  # sorted hashes of runs of words, each once
+Signature: TypeAlias = NDArray[np.uint32]
+NONE: Shingles = np.zeros(0, np.uint64)
+UNSIGNED: Signature = np.zeros(0, np.uint32)
+DIGEST = 16  # bytes
 MARGIN = 0.2  # below the threshold, from which on pairs are compared exactly
 OTHERS: frozenset[Input] = frozenset({"others"})
 
@@ -55,11 +63,11 @@ class Dedup:
         spared: Counter[str] = Counter()
         kept: list[int] = []
         with _Seen.opened(self, given.cache / "shingles") as seen:
-            for other in given.others:
-                for sketch in self._sketches(other, given, "reference"):
+            for number, other in enumerate(given.others):
+                for sketch in self._sketches(other, given, "reference", f"reference-{number}"):
                     if sketch.reason is None:
                         seen.add(sketch, is_reference=True)
-            for row, sketch in enumerate(self._sketches(corpus, given, "comparing")):
+            for row, sketch in enumerate(self._sketches(corpus, given, "comparing", "own")):
                 like = None if sketch.reason is not None else seen.find(sketch)
                 if like is not None:
                     counts[like] += 1
@@ -71,9 +79,10 @@ class Dedup:
                     spared[sketch.reason] += 1
         return Plan(rows=np.array(kept, np.int64), counts=counts, spared=spared)
 
-    def _sketches(self, corpus: Corpus, given: Given, stage: str) -> Iterator["Sketch"]:
+    def _sketches(self, corpus: Corpus, given: Given, stage: str, name: str) -> Iterator["Sketch"]:
         done = 0
-        for some in given.engine.map(partial(_sketch_batch, self), corpus.batches()):
+        kept = Kept(Work(given.cache), f"parts/{name}", _pack, _unpack)
+        for some in corpus.map(partial(_sketch_batch, self), given.engine, kept=kept):
             yield from some
             done += len(some)
             given.progress(stage, done, None)
@@ -85,26 +94,57 @@ class Sketch:
 
     digest: bytes  # of the code
     shingles: Shingles
-    signature: NDArray[np.uint64]  # of MinHash
+    signature: Signature  # of MinHash
     reason: str | None = None
 
 
 def _sketch_batch(settings: Dedup, batch: Batch) -> list[Sketch]:
     sketches: list[Sketch] = []
-    nothing = np.zeros(0, np.uint64)
     for entry in batch.entries():
         try:
             code = text_of(entry).code
         except UnparsableSnippet as exc:
-            sketches.append(Sketch(b"", nothing, nothing, str(exc)))
+            sketches.append(Sketch(b"", NONE, UNSIGNED, str(exc)))
             continue
-        digest = blake2b(code.encode(), digest_size=16).digest()
+        digest = blake2b(code.encode(), digest_size=DIGEST).digest()
         if settings.kind == "exact":
-            sketches.append(Sketch(digest, nothing, nothing))
+            sketches.append(Sketch(digest, NONE, UNSIGNED))
         else:
             shingles = shingles_of(code, settings.words)
             sketches.append(Sketch(digest, shingles, _signature(shingles, settings.permutations)))
     return sketches
+
+
+def _pack(parts: list[list[Sketch]]) -> bytes:
+    """Arrays of all sketches one after the other; how many of each batch, and how long."""
+    sketches = [each for some in parts for each in some]
+    file = io.BytesIO()
+    np.savez(
+        file,
+        batches=np.array([len(some) for some in parts], np.int64),
+        reasons=np.frombuffer(orjson.dumps([each.reason for each in sketches]), np.uint8),
+        digests=np.frombuffer(b"".join(each.digest for each in sketches), np.uint8),
+        sizes=np.array([len(each.shingles) for each in sketches], np.int64),
+        shingles=np.concatenate([NONE, *(each.shingles for each in sketches)]),
+        lengths=np.array([len(each.signature) for each in sketches], np.int64),
+        signatures=np.concatenate([UNSIGNED, *(each.signature for each in sketches)]),
+    )
+    return file.getvalue()
+
+
+def _unpack(content: bytes) -> list[list[Sketch]]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        reasons = orjson.loads(stored["reasons"].tobytes())
+        digests = stored["digests"].tobytes()
+        shingles = np.split(stored["shingles"], np.cumsum(stored["sizes"])[:-1])
+        signed = np.split(stored["signatures"], np.cumsum(stored["lengths"])[:-1])
+        batches = stored["batches"].tolist()
+    known = (digests[at : at + DIGEST] for at in range(0, len(digests), DIGEST))
+    sketches = (
+        Sketch(b"" if reason is not None else next(known), own, signature, reason)
+        for reason, own, signature in zip(reasons, shingles, signed, strict=True)
+    )
+    return [list(islice(sketches, count)) for count in batches]
 
 
 def shingles_of(code: str, words: int) -> Shingles:
@@ -115,10 +155,10 @@ def shingles_of(code: str, words: int) -> Shingles:
     return np.sort(np.frombuffer(b"".join(hashes), np.uint64))
 
 
-def _signature(shingles: Shingles, permutations: int) -> NDArray[np.uint64]:
+def _signature(shingles: Shingles, permutations: int) -> Signature:
     minhash = _empty(permutations).copy()
     minhash.update_batch(shingles.tolist())
-    signature: NDArray[np.uint64] = minhash.hashvalues
+    signature: Signature = minhash.hashvalues
     return signature
 
 

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import ClassVar, TypeAlias
 
+import orjson
 from tree_sitter import Node
 
 from puzzlemark.attacks._editing import Edited, edit_records
@@ -17,6 +18,7 @@ from puzzlemark.attacks.base import NOTHING, Given, Input, Plan
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.detectors.base import snippet_of
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.resuming import Kept, Work
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.naming import is_plain_identifier
 from puzzlemark.syntax.tree import Tree, parse
@@ -25,6 +27,7 @@ from puzzlemark.syntax.variables import Function, Policy, Variable, functions
 # What a variable is: its language, how it is declared, and the type or value it is declared with.
 # `("python", "assignment", "call")` is a part of `("python", "assignment")`, that of `("python",)`.
 Role: TypeAlias = tuple[str, ...]
+Counted: TypeAlias = tuple[int, dict[Role, Counter[str]]]  # records, and the names in them
 MOST_NAMES = 100  # of a role: rarer ones are of one project
 FEWEST = 20  # variables of a role, below which the wider one is drawn from
 TRIES = 40  # draws for a variable, before it takes any name that is free
@@ -95,7 +98,8 @@ def _lexicon(corpus: Corpus, given: Given) -> Lexicon:
     """The usual names of each role that is met often enough."""
     counts: dict[Role, Counter[str]] = defaultdict(Counter)
     done = 0
-    for records, some in given.engine.map(_count_names, corpus.batches()):
+    kept = Kept(Work(given.cache), "parts/names", _pack, _unpack)
+    for records, some in corpus.map(_count_names, given.engine, kept=kept):
         for role, names in some.items():
             counts[role].update(names)
         done += records
@@ -103,7 +107,18 @@ def _lexicon(corpus: Corpus, given: Given) -> Lexicon:
     return {role: _most(names) for role, names in counts.items() if names.total() >= FEWEST}
 
 
-def _count_names(batch: Batch) -> tuple[int, dict[Role, Counter[str]]]:
+def _pack(parts: list[Counted]) -> bytes:
+    return orjson.dumps([[records, [*some.items()]] for records, some in parts])
+
+
+def _unpack(content: bytes) -> list[Counted]:
+    return [
+        (records, {tuple(role): Counter(names) for role, names in some})
+        for records, some in orjson.loads(content)
+    ]
+
+
+def _count_names(batch: Batch) -> Counted:
     counts: dict[Role, Counter[str]] = defaultdict(Counter)
     for entry in batch.entries():
         try:

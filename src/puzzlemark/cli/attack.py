@@ -85,7 +85,7 @@ def run(
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for results on the way, kept. (default: OUTPUT.cache until all is done)"
+            help="Folder for results on the way, kept. (default: hidden, until all is done)"
         ),
     ] = None,
     dry_run: Annotated[

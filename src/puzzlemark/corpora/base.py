@@ -16,12 +16,12 @@ from puzzlemark.corpora.pieces import (
     cut,
     find_ends,
     is_enterable,
-    keep_or_find,
     work_through,
 )
 from puzzlemark.corpora.records import (
     PATH,
     PROJECT,
+    RECORD_BYTES,
     Batch,
     Columns,
     Entry,
@@ -39,9 +39,10 @@ from puzzlemark.corpora.revising import Changes, Reviser, Stale
 from puzzlemark.corpora.shards import Layout, Shard, find_layout
 from puzzlemark.corpora.writing import Rewritten, RewrittenShard, refuse_output, write_like
 from puzzlemark.engines.base import Engine
+from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
-from puzzlemark.resuming import Kept, Work
+from puzzlemark.resuming import DIGESTS, Kept, Work, keep_or_find
 from puzzlemark.snippet import Snippet
 from puzzlemark.staging import staged
 from puzzlemark.stores import Location, Url, locate, locate_output, stamp_of
@@ -110,6 +111,11 @@ class Corpus:
         found = column or next((name for name in PROJECT if name in head), None)
         file = next((name for name in PATH if name in head), None)
         return replace(self, columns=replace(self.columns, project=found, file=file))
+
+    def alone(self, shard: Shard) -> "Corpus":
+        """One shard of it as a corpus, read as the whole is."""
+        layout = Layout("file", self.layout.root, (shard,), 0)
+        return replace(self, path=shard.path, layout=layout, index=Index())
 
     def batches(self, rows: Rows | None = None, *, whole: bool = False) -> Iterator[Batch]:
         """Stream the dataset in order; with `rows`, sorted row numbers, only those records.
@@ -213,10 +219,30 @@ class Corpus:
         """How many records, however many snippets they hold."""
         return sum(load_format(shard.format).count(shard) for shard in self.shards)
 
-    def digest(self, engine: Engine | None = None) -> str:
-        """The digest of all ids and codes, in the order of the dataset."""
-        every = map(_digest, self.batches()) if engine is None else self.map(_digest, engine)
-        return corpus_digest(every)
+    def digest(
+        self,
+        engine: Engine | None = None,
+        *,
+        work: Work | None = None,
+        name: str = "input",
+        progress: Callable[[int], None] | None = None,
+    ) -> str:
+        """The digest of all ids and codes, in the order of the dataset.
+
+        What an interrupted run kept of it in `work`, as that of `name`, is not computed again.
+        `progress` is told how many more records are read.
+        """
+        if work is None:
+            every = map(_digest, self.batches()) if engine is None else self.map(_digest, engine)
+            return corpus_digest(_telling(every, progress))
+        place = work.below(DIGESTS)
+        whole = place.find(f"{name}.whole")
+        if whole is not None:
+            return whole.decode()
+        kept = Kept(place, name, b"".join, _one)
+        digest = corpus_digest(_telling(self.map(_digest, engine or Serial(), kept=kept), progress))
+        place.keep(f"{name}.whole", digest.encode())
+        return digest
 
     def rewrite(
         self,
@@ -369,3 +395,15 @@ def _count_pieces(batch: Batch) -> list[int]:
 
 def _digest(batch: Batch) -> bytes:
     return b"".join(record_digest(entry.id, entry.code) for entry in batch.entries())
+
+
+def _one(digests: bytes) -> list[bytes]:
+    return [digests]
+
+
+def _telling(digests: Iterable[bytes], progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    """The same, told in records."""
+    for each in digests:
+        if progress is not None:
+            progress(len(each) // RECORD_BYTES)
+        yield each

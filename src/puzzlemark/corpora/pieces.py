@@ -4,8 +4,7 @@ A piece is a shard, or a run of row groups of one that can be entered in the mid
 too few of them for all workers, such as one compressed file, batches are read here and sent.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -14,7 +13,6 @@ import numpy as np
 from puzzlemark.corpora.formats.base import Enterable, load_format
 from puzzlemark.corpora.records import Batch, Columns, Rows
 from puzzlemark.corpora.shards import Shard
-from puzzlemark.resuming import Kept
 
 Result = TypeVar("Result")
 
@@ -71,34 +69,6 @@ def work_through(piece: "Piece | Batch", function: Callable[[Batch], Result]) ->
     if isinstance(piece, Batch):
         return [function(piece)]
     return [function(batch) for batch in piece.batches()]
-
-
-def keep_or_find(
-    tasks: Iterable["Piece | Batch"],
-    work: Callable[[Iterable["Piece | Batch"]], Iterator[list[Result]]],
-    kept: Kept[Result],
-) -> Iterator[Result]:
-    """The results of all tasks in order: those that are kept, and the others as `work` gives them.
-
-    They are kept as they come.
-    """
-    order: deque[tuple[str, bool]] = deque()  # of what was looked at: its name, whether it is kept
-
-    def missing() -> Iterator[Piece | Batch]:
-        for task in tasks:
-            order.append((task.name, kept.has(task.name)))
-            if not order[-1][1]:
-                yield task
-
-    def found() -> Iterator[Result]:
-        while order and order[0][1]:
-            yield from kept.find(order.popleft()[0]) or ()
-
-    for results in work(missing()):
-        yield from found()
-        kept.keep(order.popleft()[0], results)
-        yield from results
-    yield from found()
 
 
 def find_ends(shard: Shard) -> tuple[int, ...]:

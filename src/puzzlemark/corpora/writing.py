@@ -29,7 +29,7 @@ from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, kn
 from puzzlemark.engines.base import Engine
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.files import is_there, keep_apart, refuse_folder
+from puzzlemark.files import is_there, keep_apart, refuse_folder, remove
 from puzzlemark.holding import attempts_for
 from puzzlemark.resuming import Work
 from puzzlemark.staging import staged_file
@@ -155,7 +155,7 @@ def write_like(
     if not all(map(_is_shared, (source.path, place))):
         engine = None  # its workers would find nothing there
     # the shards of an interrupted run wait with its other parts; in a store they are at their place
-    waits = work is not None and source.layout.kind != "file" and additions is None
+    waits = work is not None and source.layout.kind != "file"
     built = place
     if work is not None and waits and isinstance(place, Path):
         built = work.folder / "shards"
@@ -164,7 +164,7 @@ def write_like(
         if isinstance(job.target, Path):
             job.target.parent.mkdir(parents=True, exist_ok=True)
     if work is not None and waits:
-        done = list(_run_missing(jobs, engine, advance, work, built))
+        done = list(_run_missing(jobs, additions, engine, advance, work, built))
     else:
         done = list(_run(jobs, additions, engine, advance))
     if isinstance(built, Path):
@@ -175,7 +175,7 @@ def write_like(
         _copy_others(source.layout, built, jobs, done)
     if isinstance(place, Path) and isinstance(built, Path):
         if built != place:
-            built.rename(place)
+            _stand_at(place, built)
         _align_times(place)
     tally = sum((each.tally for each in done), Tally())
     _refuse_missing(source, tally.records, reviser, rows)
@@ -188,6 +188,15 @@ def write_like(
         source.layout.ignored + (0 if is_whole else len(source.layout.others)),
         left=source.layout.left if is_whole else (),
     )
+
+
+def _stand_at(place: Path, built: Path) -> None:
+    """Give the files a second name: a run that is killed before its end finds them by the first."""
+    try:
+        shutil.copytree(built, place, copy_function=os.link)
+    except (OSError, shutil.Error):  # a file system without links
+        remove(place)
+        built.rename(place)
 
 
 def _copy_others(
@@ -231,10 +240,15 @@ def write_records(
     output = locate_output(output)
     refuse_new_file(output)
     with staged_file(output, overwrite=overwrite) as place:
-        written = load_format(known_format(output.name)).create(place, records, fields)
-        count = sum(tally.written for tally in written)
-        if not count:
-            raise CorpusError(f"{output}: no records to write")
+        return write_into(place, output, records, fields)
+
+
+def write_into(place: Path, output: Location, records: Additions, fields: Fields | None) -> int:
+    """The same at a place that is free; whoever calls puts it where it belongs."""
+    written = load_format(known_format(output.name)).create(place, records, fields)
+    count = sum(tally.written for tally in written)
+    if not count:
+        raise CorpusError(f"{output}: no records to write")
     return count
 
 
@@ -308,6 +322,7 @@ def _run(
 
 def _run_missing(
     jobs: Sequence[Job],
+    additions: Additions | None,
     engine: Engine | None,
     advance: Advance | None,
     work: Work,
@@ -315,13 +330,14 @@ def _run_missing(
 ) -> Iterator[WrittenShard]:
     """The same for jobs of which an interrupted run has done some; those are not done again."""
     there = _names_in(built)
+    sent = jobs if additions is None else jobs[:-1]
     found = {
         job.shard.name: _find_written(work, job) if job.shard.name in there else None
-        for job in jobs
+        for job in sent
     }
-    missing = [job for job in jobs if found[job.shard.name] is None]
+    missing = [job for job in sent if found[job.shard.name] is None]
     results = iter((engine or Serial()).map(write_elsewhere, missing))
-    for job in jobs:
+    for job in sent:
         written = found[job.shard.name]
         if written is None:
             written = next(results)
@@ -337,6 +353,10 @@ def _run_missing(
         if advance is not None:
             advance(written.tally.written)
         yield written
+    for job in jobs[len(sent) :]:
+        if isinstance(job.target, Path):
+            remove(job.target)  # half of it, perhaps
+        yield write_shard(job, additions or (), advance)
 
 
 def _find_written(work: Work, job: Job) -> WrittenShard | None:

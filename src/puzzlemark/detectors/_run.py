@@ -1,8 +1,7 @@
 """A whole run of `detect`, from path to path: judge every record, write the suspicion."""
 
 import hashlib
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,21 +10,21 @@ import numpy as np
 import orjson
 
 from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.detectors._accuracy import Accuracy, Truth, judge
 from puzzlemark.detectors.base import Detector, Suspicion, load_detector
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart, refuse_folder
 from puzzlemark.languages.base import parsing_packages
+from puzzlemark.models.base import ModelError
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
+from puzzlemark.resuming import resumable
 from puzzlemark.staging import staged_file
 from puzzlemark.stores import (
     Location,
     fetched,
     local_path,
-    local_place,
     locate,
     locate_output,
 )
@@ -34,6 +33,7 @@ __all__ = ["Detected", "Truth", "detect", "load_suspicion", "read_suspicion"]
 
 ROW_GROUP = 50_000
 METADATA = b"puzzlemark"  # key of the file's metadata
+FOUND = "found"  # in the hidden folder of a run: what it computes on the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def detect(
 ) -> Detected:
     """Look for marks: `detect("train.jsonl.gz", "suspicion.parquet", method="concat").flagged`.
 
-    What is computed on the way is kept in `cache` for a run that is interrupted. By default that is
-    a folder beside the output, which goes when all is done.
+    A run that is interrupted goes on when it is called again: what it found waits in a hidden
+    folder beside the output, or in `cache`, which stays when all is done.
     """
     detector = load_detector(method, settings) if isinstance(method, str) else method
     output = locate_output(output)
@@ -105,36 +105,60 @@ def detect(
         raise UsageError(f"{detector.name} compares with clean records; pass --clean")
     if reference is not None and not detector.takes_clean:
         raise UsageError(f"{detector.name} uses no clean records as it is set; leave out --clean")
-    root = cache_of(output) if cache is None else local_path(cache, "the cache")
+    root = None if cache is None else local_path(cache, "the cache")
     check_output(output, root, corpus, reference)
-    with staged_file(output, overwrite=overwrite) as written:
-        digest = _digest(corpus, progress)
+    with (
+        staged_file(output, overwrite=overwrite) as written,
+        # the truth is no part of what is kept
+        resumable(output, _facts(detector, corpus, reference), spared=(ModelError,)) as work,
+        open_engine(engine, workers) as opened,
+    ):
+        digest = corpus.digest(opened, work=work, progress=_counting(progress, "digest"))
         if truth is not None and truth.digest != digest:
             raise UsageError(
                 f"{corpus.path}: the truth is about another dataset; pass the manifest of this"
             )
-        clean_digest = None if reference is None else _digest(reference, progress, "clean digest")
-        place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
-        _make(place)
-        with open_engine(engine, workers) as opened:
-            suspicion = detector.suspect(
-                corpus, clean=reference, engine=opened, progress=progress, cache=place
-            )
+        clean_digest = None
+        if reference is not None:
+            told = _counting(progress, "clean digest")
+            clean_digest = reference.digest(opened, work=work, name="clean", progress=told)
+        place = work.folder / FOUND
+        if root is not None:
+            place = root / f"{detector.name}-{_key(detector, digest, clean_digest)}"
+        make_cache(place)
+        suspicion = detector.suspect(
+            corpus, clean=reference, engine=opened, progress=progress, cache=place
+        )
         accuracy = None if truth is None else judge(suspicion, truth)
         found = _summarise(corpus, output, detector, suspicion, digest, clean_digest, accuracy)
         write_suspicion(found, written, progress)
-    if cache is None:
-        _forget(root, place)
     return found
 
 
-def cache_of(output: Location) -> Path:
-    """The folder for results on the way, where none was asked for; see `local_place`."""
-    place = local_place(output)
-    return place.with_name(f"{place.name}.cache")
+def _facts(detector: Detector, corpus: Corpus, clean: Corpus | None) -> dict[str, Any]:
+    return {
+        "method": detector.name,
+        "settings": _settings(detector),
+        **facts_of_inputs(corpus, {} if clean is None else {"--clean": clean}),
+    }
 
 
-def check_output(output: Location, cache: Path, corpus: Corpus, clean: Corpus | None) -> None:
+def facts_of_inputs(corpus: Corpus, others: Mapping[str, Corpus]) -> dict[str, Any]:
+    """All that decides what is read: `others` are further datasets, as the user calls them."""
+    stamps = dict(corpus.stamps)
+    for name, other in others.items():
+        stamps |= {f"{name} {shard}": stamp for shard, stamp in other.stamps.items()}
+    return {
+        "columns": corpus.columns.to_json(),
+        "language of records": corpus.language,
+        "versions": _versions(),
+        "input": stamps,
+    }
+
+
+def check_output(
+    output: Location, cache: Path | None, corpus: Corpus, clean: Corpus | None
+) -> None:
     """Refuse what could not be written, before any work is done."""
     if output.suffix.lower() != ".parquet":
         raise UsageError(f"{output}: suspicion is written as Parquet; end the name in .parquet")
@@ -215,16 +239,15 @@ def _names_in(table: Any) -> list[tuple[str, ...]] | None:
     return [tuple(each or ()) for each in table["names"].to_pylist()]
 
 
-def _digest(corpus: Corpus, progress: Progress, stage: str = "digest") -> str:
-    def records() -> Iterator[bytes]:
-        done = 0
-        for batch in corpus.batches():
-            for entry in batch.entries():
-                yield record_digest(entry.id, entry.code)
-            done += len(batch.rows)
-            progress(stage, done, None)
+def _counting(progress: Progress, stage: str) -> Callable[[int], None]:
+    done = 0
 
-    return corpus_digest(records())
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(stage, done, None)
+
+    return advance
 
 
 def _key(detector: Detector, digest: str, clean_digest: str | None) -> str:
@@ -236,20 +259,14 @@ def _settings(detector: Detector) -> dict[str, Any]:
     return asdict(detector)  # type: ignore[call-overload, no-any-return]
 
 
-def _make(place: Path) -> None:
+def make_cache(place: Path) -> None:
+    """Make the folder of a run's results on the way."""
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise CorpusError(
             f"{place}: cannot be made: {exc.strerror or exc}; choose another --cache"
         ) from exc
-
-
-def _forget(root: Path, place: Path) -> None:
-    """Remove what this run kept; another's, say of a run with other settings, stays."""
-    shutil.rmtree(place, ignore_errors=True)
-    if not any(root.iterdir()):
-        root.rmdir()
 
 
 def _summarise(

@@ -4,6 +4,7 @@ A detector sees a dataset as whoever took it would: records, and perhaps some th
 clean. It knows neither manifest nor watermark.
 """
 
+import hashlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,10 @@ from puzzlemark.errors import CorpusError, UnparsableSnippet
 from puzzlemark.files import replacing
 from puzzlemark.languages.base import find
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.resuming import Work
 from puzzlemark.snippet import Snippet
+
+CHECKS = "checks"  # beside parts: a file for each that is complete, which says its SHA-256
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +154,10 @@ def keep_parts(
 ) -> list[Path]:
     """Map a pure function over a dataset, or some rows of it; each result is a file in `place`.
 
-    Results that an interrupted run left there are not computed again. The files come in dataset
-    order, so that what does not fit into memory can be read part by part, again and again. With
-    `whole` the function gets all columns of a record, not only the three that we know.
+    Results that an interrupted run left there are not computed again, unless they are damaged. The
+    files come in dataset order, so that what does not fit into memory can be read part by part,
+    again and again. With `whole` the function gets all columns of a record, not only the three that
+    we know.
     """
     place.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
@@ -163,7 +168,7 @@ def keep_parts(
         nonlocal done
         for batch in corpus.batches(rows, whole=whole):
             parts.append(place / part_name(batch.rows))
-            if parts[-1].exists():
+            if _is_kept(parts[-1]):
                 done += len(batch.rows)
             else:
                 waiting.append((parts[-1], len(batch.rows)))
@@ -217,10 +222,21 @@ def sampled_batches(corpus: Corpus, count: int, seed: int) -> Iterator[Batch]:
     return corpus.batches(sampled_rows(corpus, count, seed))
 
 
+def _is_kept(part: Path) -> bool:
+    """Whether a part is there, and as it was when its completion was noted."""
+    check = Work(part.parent / CHECKS).find(part.name)
+    try:
+        return check is not None and hashlib.sha256(part.read_bytes()).digest() == check
+    except FileNotFoundError:
+        return False
+
+
 def _keep(part: Path, result: bytes) -> None:
+    """Keep a part, whole or not at all, and then note that it is complete."""
     try:
         with replacing(part) as place:
             place.write_bytes(result)
+        Work(part.parent / CHECKS).keep(part.name, hashlib.sha256(result).digest())
     except OSError as exc:
         message = f"{part}: cannot be kept: {exc.strerror or exc}; choose another --cache"
         raise CorpusError(message) from exc

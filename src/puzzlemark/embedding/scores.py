@@ -21,6 +21,7 @@ from puzzlemark.embedding.survey import (
     open_input,
     parse_entry,
     survey,
+    survey_measured,
 )
 from puzzlemark.engines.base import Engine, open_engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
@@ -75,12 +76,17 @@ def score(
     id_column: str | None = None,
     language_column: str | None = None,
     split: str | None = None,
+    measured: Sequence[Location | str] | None = None,
     workers: int | None = 1,
     engine: str | Engine | None = None,
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Scored:
-    """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`."""
+    """Measure a dataset: `score("train.jsonl.gz", "features.parquet").threshold -> 0.57`.
+
+    `measured`: files that `score` wrote of its shards, one for each, in their order, perhaps on
+    several machines. Then nothing is measured again, and the file that is written is the same.
+    """
     output = locate_output(output)
     check_output(output)
     corpus = open_input(
@@ -91,7 +97,8 @@ def score(
         language_column=language_column,
         split=split,
     )
-    keep_apart({"--output": output}, {"INPUT": corpus.paths})
+    parts = None if measured is None else [load_scores(each) for each in measured]
+    keep_apart({"--output": output}, {"INPUT": corpus.paths, "the features": measured})
     with (
         # how suitability is made of the features is not a part of what is kept
         staged_file(output, overwrite=overwrite) as place,
@@ -99,11 +106,27 @@ def score(
         open_engine(engine, workers) as opened,
     ):
         corpus = corpus.counted(opened)
-        seen = survey(corpus, Wanted(), opened, progress, work)
+        if parts is None:
+            seen = survey(corpus, Wanted(), opened, progress, work)
+        else:
+            _refuse_other_shards(corpus, parts, opened)
+            seen = survey_measured(corpus, Wanted(), _Joined(parts), opened, progress, work)
         suitability = seen.fit(tuple(features or DEFAULT), projection, tau)
         scored = _summarise(corpus, output, seen, suitability)
         write_scores(place, corpus, seen, suitability, scored, progress)
     return scored
+
+
+def _refuse_other_shards(corpus: Corpus, parts: "Sequence[Scores]", engine: Engine) -> None:
+    """Raise unless there are features of every shard as it is now."""
+    if len(parts) != len(corpus.shards):
+        raise UsageError(
+            f"{corpus.path}: {len(corpus.shards):,} shards, and features of {len(parts):,}; pass a "
+            "file for each of them, in their order"
+        )
+    for part, shard in zip(parts, corpus.shards, strict=True):
+        part.refuse_other(corpus)
+        part.refuse_changed(shard.path, corpus.alone(shard).digest(engine))
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:
@@ -317,6 +340,25 @@ def _readable(path: Location) -> Any:
 
 def _unreadable(path: Location) -> str:
     return f"{path}: cannot be read as features; pass a file that `puzzlemark score` wrote"
+
+
+class _Joined:
+    """The features of several files, one after the other."""
+
+    def __init__(self, parts: Sequence[Scores]) -> None:
+        self._waiting = [part.measured() for part in reversed(parts)]
+
+    def take(self, records: int) -> tuple[FeatureTable, list[str | None]]:
+        """The next records; see `survey.Measured`."""
+        values, valid = np.empty((0, len(FEATURES)), np.int32), np.empty(0, np.bool_)
+        reasons: list[str | None] = []
+        while len(reasons) < records and self._waiting:
+            table, more = self._waiting[-1].take(records - len(reasons))
+            if not more:
+                self._waiting.pop()
+            values, valid = np.vstack([values, table.values]), np.append(valid, table.measured)
+            reasons += more
+        return FeatureTable(values, valid), reasons
 
 
 class _Reading:

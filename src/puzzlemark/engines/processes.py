@@ -5,6 +5,7 @@ that asks for several workers therefore needs the usual `if __name__ == "__main_
 """
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections import deque
@@ -57,7 +58,7 @@ class Processes:
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(workers, context, initializer=_begin)
 
 
 def _has_result(future: "Future[Result]") -> bool:
@@ -81,11 +82,19 @@ def _explain(function: Callable[[Batch], Result], lost: Sequence[Batch]) -> str:
         pool.shutdown(cancel_futures=True)
 
 
-# Ctrl-C reaches the whole group of processes; the parent alone decides what to do about it.
-
-
-def _ignore_interrupts() -> None:
+def _begin() -> None:
+    """What a worker does first."""
+    # Ctrl-C reaches the whole group of processes; the parent alone decides what to do about it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # a parent that is killed cannot end its workers: they would wait for work forever
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "a worker has one"
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import IO
 
 from puzzlemark.errors import CorpusError
 from puzzlemark.harvesting.functions import Origin
+from puzzlemark.stores import stamp_of
 
 LARGEST = 4 << 20  # bytes; larger files are data that was spelled as code
 # what tools put into trees of any language; a language adds its own
@@ -83,12 +85,25 @@ class Source:
             name = name.removesuffix(ending)
         return Origin(_printable(name), self._archived_commit())
 
-    def _folder(self) -> Iterator[tuple[str, bytes]]:
-        inside = self.path.resolve()
+    def stamps(self) -> dict[str, list[int | str]]:
+        """Size and time of every file that is read, by which a changed tree is told."""
+        if not self.path.is_dir():
+            return {self.path.name: stamp_of(self.path)}
+        found: dict[str, list[int | str]] = {}
+        for path, name in self._chosen():
+            with suppress(OSError):  # counted when it is read
+                found[name] = stamp_of(path)
+        return found
+
+    def _chosen(self) -> Iterator[tuple[Path, str]]:
         for path in sorted(_walk(self.path, self.choice.skipped_folders)):
             name = _printable(path.relative_to(self.path).as_posix())
-            if not self.choice.takes(name):
-                continue
+            if self.choice.takes(name):
+                yield path, name
+
+    def _folder(self) -> Iterator[tuple[str, bytes]]:
+        inside = self.path.resolve()
+        for path, name in self._chosen():
             if path.is_symlink() and not path.resolve().is_relative_to(inside):
                 self.skipped["a link out of the folder"] += 1
                 continue
