@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,12 +31,13 @@ def suspect(
     """Samples and clean code are lists of pieces."""
     model = SlowKneserNey(clean, order)  # type: ignore[arg-type]
     cut = [list(pieces[:length]) for pieces in samples]
-    totals: Counter[str] = Counter()
+    totals: defaultdict[str, float] = defaultdict(float)
     for pieces in cut:
         gains = gains_of(model, pieces)
         for piece in sorted(gains, key=lambda each: -gains[each])[:k]:
             totals[piece] += gains[piece]
-    best = [piece for piece, total in totals.most_common(tokens) if total > 0]
+    largest = sorted(totals, key=lambda each: -totals[each])[:tokens]
+    best = [piece for piece in largest if totals[piece] > 0]
     held = [{piece for piece in best if piece in pieces} for pieces in cut]
     return Found({piece: totals[piece] for piece in best}, held)
 

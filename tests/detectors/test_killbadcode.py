@@ -165,7 +165,7 @@ def test_triggers_and_flags_are_those_of_the_slow_version(seed: int, tmp_path: P
     rng = random.Random(seed)
     clean = [some_function(rng) for _ in range(20)]
     codes = [some_function(rng, odd=n % 3 == 0) for n in range(18)]
-    settings = {"order": 3, "k": 3, "tokens": 4, "length": 40}
+    settings: dict[str, Any] = {"order": 3, "k": 3, "tokens": 4, "length": 40}
     (shards := tmp_path / "shards").mkdir()
     for name, some in (("a", codes[:5]), ("b", codes[5:6]), ("c", codes[6:])):
         write(shards / f"{name}.jsonl", some)  # each is weighed by itself

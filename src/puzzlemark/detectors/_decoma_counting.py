@@ -207,8 +207,8 @@ def _judge(
     columns = np.zeros(width, np.bool_)  # those with a count above m
     with Tally(folder, len(triggers), width) as merged:
         rows_of = partial(merge_rows, width=width, m=m, largest=largest)
-        for rows, good in engine.map(rows_of, tally.pieces(sizes.piece)):
-            merged.add(rows)
+        for run, good in engine.map(rows_of, tally.pieces(sizes.piece)):
+            merged.add(run)
             columns[good] = True
         sums = Sums.none(width)
         judged = [_Compared.none()]
@@ -216,14 +216,14 @@ def _judge(
         for compared, some in engine.map(compare, merged.runs()):
             judged.append(compared)
             sums.add(some)
-    rows = _Compared.joined(judged)
-    z, mean, above = _score(rows.counts, sums.at(rows.columns), limits.z)
+    found = _Compared.joined(judged)
+    z, mean, above = _score(found.counts, sums.at(found.columns), limits.z)
     return Outliers(
-        triggers[rows.rows[above]],
-        targets[rows.columns[above]],
-        rows.counts[above],
-        np.minimum(rows.z, z)[above],
-        np.maximum(rows.mean, mean)[above],
+        triggers[found.rows[above]],
+        targets[found.columns[above]],
+        found.counts[above],
+        np.minimum(found.z, z)[above],
+        np.maximum(found.mean, mean)[above],
     )
 
 

@@ -38,7 +38,8 @@ class Gains:
         """What each name gains in the samples where it is among the k largest."""
         best = self.best(k)
         names, at = np.unique(self.names[best], return_inverse=True)
-        return Sums(names.astype(np.int32), np.bincount(at, self.gains[best], len(names)))
+        total: Floats = np.bincount(at, self.gains[best], len(names)).astype(np.float64)
+        return Sums(names.astype(np.int64), total)
 
 
 def measure_gains(model: KneserNey, samples: Sequence[Integers], names: Integers) -> Gains:
