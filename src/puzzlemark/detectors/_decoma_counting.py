@@ -93,43 +93,49 @@ def find_outliers(
     sizes: Sizes | None = None,
 ) -> dict[Kind, Outliers]:
     """The outliers of each kind; what does not fit into memory waits in files in `folder`."""
-    sizes = sizes or Sizes()
+    work = _Work(limits, engine, folder, sizes or Sizes())
     with Shelf(folder) as shelf:
-        terms = _find_terms(coded, shelf, limits, engine, folder, sizes)
+        terms = _find_terms(coded, shelf, work)
         with ExitStack() as stack:
             tallies = {kind: stack.enter_context(_tally(kind, terms, folder)) for kind in KINDS}
-            count = partial(count_pairs, terms=terms, chunk=sizes.chunk)
+            count = partial(count_pairs, terms=terms, chunk=work.sizes.chunk)
             done = 0
-            for functions, runs in engine.map(count, shelf.groups(sizes.task)):
+            for functions, runs in engine.map(count, shelf.groups(work.sizes.task)):
                 for kind, run in runs.items():
                     tallies[kind].add(run)
                 progress("counting", done := done + functions, shelf.functions)
             found: dict[Kind, Outliers] = {}
             for kind, tally in tallies.items():
-                found[kind] = _judge(
-                    kind, tally, terms, limits, shelf.functions, engine, folder, sizes
-                )
+                found[kind] = _judge(tally, terms.sides(kind), shelf.functions, work)
                 progress("comparing", len(found), len(KINDS))
     return found
 
 
-def _find_terms(
-    coded: Iterable[Coded], shelf: Shelf, limits: Limits, engine: Engine, folder: Path, sizes: Sizes
-) -> Terms:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How and where it is done."""
+
+    limits: Limits
+    engine: Engine
+    folder: Path
+    sizes: Sizes
+
+
+def _find_terms(coded: Iterable[Coded], shelf: Shelf, work: _Work) -> Terms:
     """The terms of more than m functions; meanwhile what is counted is put on the shelf.
 
     A term in m functions or fewer has no count above m, so neither its row nor its column stays.
     """
-    width = (1 << 64) // _TOP
-    with Tally(folder, _TOP, width) as variables, Tally(folder, _TOP, width) as expressions:
+    new = partial(Tally, work.folder, _TOP, (1 << 64) // _TOP)
+    with new() as variables, new() as expressions:
         for part in coded:
             shelf.add(part)
             variables.add(Run.of(part.variables.codes))
             expressions.add(Run.of(part.expressions.codes))
-        frequent = partial(_above, m=limits.smallest(shelf.functions))
+        frequent = partial(_above, m=work.limits.smallest(shelf.functions))
         none = np.zeros(0, np.uint64)
-        pieces = (tally.pieces(sizes.piece) for tally in (variables, expressions))
-        return Terms(*(np.concatenate([none, *engine.map(frequent, each)]) for each in pieces))
+        pieces = (tally.pieces(work.sizes.piece) for tally in (variables, expressions))
+        return Terms(*(np.concatenate([none, *work.engine.map(frequent, p)]) for p in pieces))
 
 
 def _above(runs: Sequence[Run], m: int) -> Codes:
@@ -190,24 +196,16 @@ def _expand(
         at = until
 
 
-def _judge(
-    kind: Kind,
-    tally: Tally,
-    terms: Terms,
-    limits: Limits,
-    functions: int,
-    engine: Engine,
-    folder: Path,
-    sizes: Sizes,
-) -> Outliers:
+def _judge(tally: Tally, sides: tuple[Codes, Codes], functions: int, work: _Work) -> Outliers:
     """Merge the counts of one kind, drop what is rare, and compare rows and columns."""
-    triggers, targets = terms.sides(kind)
+    triggers, targets = sides
     width = max(1, len(targets))
+    limits, engine = work.limits, work.engine
     m, largest = limits.smallest(functions), limits.largest(functions)
     columns = np.zeros(width, np.bool_)  # those with a count above m
-    with Tally(folder, len(triggers), width) as merged:
+    with Tally(work.folder, len(triggers), width) as merged:
         rows_of = partial(merge_rows, width=width, m=m, largest=largest)
-        for run, good in engine.map(rows_of, tally.pieces(sizes.piece)):
+        for run, good in engine.map(rows_of, tally.pieces(work.sizes.piece)):
             merged.add(run)
             columns[good] = True
         sums = Sums.none(width)
