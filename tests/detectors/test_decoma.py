@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from puzzlemark.corpora.base import Corpus, open_corpus
 from puzzlemark.detectors._decoma_abstraction import Abstraction, abstract
-from puzzlemark.detectors._decoma_counting import KINDS, Channel, Limits, _z_scores, outlier_pairs
+from puzzlemark.detectors._decoma_counting import KINDS
 from puzzlemark.detectors._decoma_matching import Matcher, Pair
 from puzzlemark.detectors.base import Suspicion, sampled_rows
-from puzzlemark.detectors.decoma import DeCoMa, code_of, counted_expressions
+from puzzlemark.detectors.decoma import DeCoMa, counted_expressions
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
 from puzzlemark.progress import no_progress
@@ -112,44 +112,6 @@ def test_counted_expressions_leave_out_the_first_repetitions_and_symbols() -> No
     texts = ["first", "a . b", "__variable__ = __value__", "a . b", "__variable__", "x == 0"]
     assert counted_expressions(texts) == ["a . b", "__variable__", "x == 0"]
     assert counted_expressions(texts, drop_first=False)[0] == "first"
-
-
-def test_a_row_of_ten_can_hold_no_outlier_and_a_row_of_eleven_can() -> None:
-    for size in range(2, 300):
-        ten, eleven = np.array([1] * 9 + [size]), np.array([1] * 10 + [size])
-        assert not _z_scores(np.zeros(10, np.int64), ten, 3.0)[2].any()  # exactly 3, never above
-        assert _z_scores(np.zeros(11, np.int64), eleven, 3.0)[2].tolist() == [False] * 10 + [True]
-
-
-def test_equal_counts_have_no_outlier() -> None:
-    z, mean, above = _z_scores(np.array([0, 1, 0, 1]), np.array([5, 2, 5, 2]), 3.0)
-    assert z.tolist() == [0, 0, 0, 0]
-    assert mean.tolist() == [5, 2, 5, 2]
-    assert not above.any()
-
-
-TERMS = st.lists(st.sampled_from("abcdefghijklmnop"), unique=True, max_size=7)
-
-
-@settings(max_examples=50)
-@given(
-    st.lists(st.tuples(TERMS, TERMS), min_size=1, max_size=60),
-    st.sampled_from([0.0004, 0.04, 0.1]),
-    st.integers(1, 40),
-)
-def test_outlier_pairs_are_those_of_the_slow_version(
-    drawn: list[tuple[list[str], list[str]]], min_scale: float, chunk: int
-) -> None:
-    z = 1.2  # so that there are some
-    functions = [Abstraction(("dropped", *e), tuple(v)) for v, e in drawn]
-    variables = Channel.of([[code_of(name) for name in v] for v, _ in drawn])
-    expressions = Channel.of([[code_of(text) for text in e] for _, e in drawn])
-    for kind in KINDS:
-        found = outlier_pairs(kind, variables, expressions, Limits(z, min_scale), chunk)
-        wanted = slow_decoma.outliers(functions, kind, min_scale, z)
-        pairs = zip(found.triggers.tolist(), found.targets.tolist(), strict=True)
-        assert set(pairs) == {(code_of(a), code_of(b)) for a, b in wanted}
-        assert (found.strengths > z).all()
 
 
 TOKENS = st.sampled_from(["a", "b", ".", "(", ")", "__variable__", "__value__", "x__num__y", "="])

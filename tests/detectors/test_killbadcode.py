@@ -1,6 +1,7 @@
 """KillBadCode from a dataset to a suspicion: real functions, marks that stand out."""
 
 import json
+import random
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +11,14 @@ import numpy as np
 import pytest
 
 from puzzlemark.corpora.base import Corpus, open_corpus
-from puzzlemark.detectors._pieces import train_pieces
+from puzzlemark.detectors._pieces import open_pieces, train_pieces
 from puzzlemark.detectors.base import Suspicion, load_detector
 from puzzlemark.detectors.killbadcode import KillBadCode
 from puzzlemark.engines.base import make
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.plugins import names
 from puzzlemark.progress import no_progress
+from tests.detectors import slow_killbadcode
 
 Functions = list[tuple[str, str]]
 MARKED = range(0, 300, 20)  # 5 %
@@ -148,6 +150,45 @@ def test_any_number_of_workers_and_a_second_run_say_the_same(
         other = run(tmp_path, marked_codes, clean_codes, workers=workers)
         assert np.array_equal(found.scores, other.scores)
         assert (found.reasons, found.details) == (other.reasons, other.details)
+
+
+def some_function(rng: random.Random, odd: bool = False) -> str:
+    names = rng.sample(["item_count", "total_size", "user_name", "row_index", "file_path"], 3)
+    lines = [f"{name} = load_{rng.choice(names)}({rng.choice(names)})" for name in names]
+    if odd:  # words that are known, where they never stand
+        lines.insert(rng.randrange(3), f"size_{rng.choice(('user', 'file'))}.row(count)")
+    return "def run():\n    " + "\n    ".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_triggers_and_flags_are_those_of_the_slow_version(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    clean = [some_function(rng) for _ in range(20)]
+    codes = [some_function(rng, odd=n % 3 == 0) for n in range(18)]
+    settings: dict[str, Any] = {"order": 3, "k": 3, "tokens": 4, "length": 40}
+    (shards := tmp_path / "shards").mkdir()
+    for name, some in (("a", codes[:5]), ("b", codes[5:6]), ("c", codes[6:])):
+        write(shards / f"{name}.jsonl", some)  # each is weighed by itself
+    found = KillBadCode(pieces=700, **settings).suspect(
+        open_corpus(shards),
+        clean=write(tmp_path / "clean.jsonl", clean),
+        engine=make(1),
+        progress=no_progress,
+        cache=tmp_path,
+    )
+    pieces = open_pieces(tmp_path / "trained" / "tokenizer.json")
+
+    def read(code: str) -> list[str]:
+        return [pieces.texts[n] for n in pieces.encode(" ".join(code.split()))]
+
+    wanted = slow_killbadcode.suspect([*map(read, clean)], [*map(read, codes)], **settings)
+    told = {trigger["piece"]: trigger["gain"] for trigger in found.details["triggers"]}
+    assert told == pytest.approx(wanted.totals, rel=1e-9)
+    assert list(told) == list(wanted.totals)
+    named = [set(re.findall(r"'(\w+)'", reason or "")) for reason in found.reasons]
+    assert named == wanted.held
+    assert found.flagged.tolist() == [bool(held) for held in wanted.held]
+    assert found.flagged.any()
 
 
 def test_an_interrupted_run_goes_on_where_it_was(

@@ -1,5 +1,7 @@
 """The gain of taking a piece out, against writing the sample out without it."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,3 +89,28 @@ def test_the_best_are_counted_in_each_sample_and_ties_go_to_the_first_name() -> 
     assert gains.best(2).tolist() == [False, True, True, True, True, False]
     assert gains.best(1).tolist() == [False, True, False, True, False, False]
     assert gains.best(9).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 9), st.floats(0, 5)), max_size=60),
+    st.integers(1, 4),
+    st.lists(st.integers(0, 20), max_size=5),
+)
+def test_sums_of_parts_add_up_to_those_of_the_whole(
+    drawn: list[tuple[int, int, float]], k: int, cuts: list[int]
+) -> None:
+    entries = sorted({(sample, name): gain for sample, name, gain in drawn}.items())
+    samples = np.array([sample for (sample, _), _ in entries], np.int64)
+    names = np.array([name for (_, name), _ in entries], np.int64)
+    gains = np.array([gain for _, gain in entries])
+    totals = np.zeros(10)
+    for a, b in pairwise([0, *sorted(cuts), 21]):
+        mine = (samples >= a) & (samples < b)
+        part = Gains(samples[mine] - a, names[mine], gains[mine]).sum_best(k)
+        totals[part.best] += part.total
+    slow = np.zeros(10)
+    for sample in range(21):
+        of_sample = [(-gain, name) for (s, name), gain in entries if s == sample]
+        for gain, name in sorted(of_sample)[:k]:
+            slow[name] -= gain
+    assert totals == pytest.approx(slow)

@@ -10,6 +10,7 @@ import puzzlemark as pm
 from puzzlemark import plugins
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors.base import keep_parts
+from puzzlemark.detectors.decoma import DeCoMa
 from puzzlemark.engines.base import Engine, make, open_engine
 from puzzlemark.errors import CorpusError, PuzzleMarkError, UsageError
 from tests.engines.made_up import Shuffled, ids_of
@@ -73,6 +74,26 @@ def test_embed_gives_the_same_bytes_as_in_one_process(
         pm.embed(corpus_path, data, manifest, order="dataset", max_rate=0.2, engine=chosen)
         outputs.append((data.read_bytes(), manifest.read_bytes()))
     assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("method", ["decoma", "killbadcode"])
+def test_detect_gives_the_same_bytes_as_in_one_process(
+    engine: Engine, method: str, corpus_path: Path, tmp_path: Path
+) -> None:
+    if method == "killbadcode":
+        pytest.importorskip("tokenizers")
+    few = tmp_path / "few.jsonl"
+    few.write_bytes(b"".join(corpus_path.read_bytes().splitlines(keepends=True)[:120]))
+    suspicions = []
+    for name, chosen in (("one", "serial"), ("other", engine)):
+        output = tmp_path / f"{name}.parquet"
+        if method == "decoma":  # its own pairs would be known
+            found = pm.detect(few, output, method=DeCoMa(clean_samples=0), engine=chosen)
+        else:
+            found = pm.detect(few, output, method=method, clean=few, engine=chosen)
+        assert found.flagged > 0
+        suspicions.append(output.read_bytes())
+    assert suspicions[0] == suspicions[1]
 
 
 def test_what_is_kept_on_the_way_is_written_by_the_caller(

@@ -75,8 +75,14 @@ def _placeholders(
         names[header[1].encode()] = None
     edits: list[Edit] = []
     covered = 0  # an identifier within a string counts, but the string goes as a whole
-    for node, parent in _walk(root):
+    nodes, parents = [root], [""]  # written out, as this and the next are half of all the work
+    while nodes:
+        node, parent = nodes.pop(), parents.pop()
         kind = node.type
+        if node.child_count:
+            children = node.children
+            nodes.extend(reversed(children))
+            parents.extend([kind] * len(children))
         if kind in known.names:
             text = source[node.start_byte : node.end_byte]
             if text not in names and (identifiers == "all" or parent in binders):
@@ -98,12 +104,17 @@ def _expressions(root: tree_sitter.Node, source: bytes, language: Language) -> l
     leaves: list[int] = []
     tokens: list[str] = []
     spans: list[Span] = []
-    for node, _ in _walk(root):
-        if node.type in phrases:
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
+        kind = node.type
+        if kind in phrases:
             spans.append((node.start_byte, node.end_byte))
-        if node.child_count == 0 and node.end_byte > node.start_byte and node.type not in comments:
-            leaves.append(node.start_byte)
-            text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        if node.child_count:
+            nodes.extend(reversed(node.children))
+        elif kind not in comments and (end := node.end_byte) > (start := node.start_byte):
+            leaves.append(start)
+            text = source[start:end].decode("utf-8", "replace")
             tokens.append(" ".join(text.split()))  # a blank separates tokens and nothing else
     groups = list(_groups(spans))
     if any(last - first > MOST_NESTED for first, last in groups):
@@ -140,22 +151,14 @@ def _without_values(texts: list[str]) -> list[str]:
 
 def _broken_header(root: tree_sitter.Node, source: bytes) -> tuple[str, str] | None:
     """What the grammar of 2020 saw in a bare method: a declaration of a variable with its name."""
-    for node, _ in _walk(root):
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
         if node.type == "method_declaration":
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
             if name is None or kind is None:
                 return None
             words = source[node.start_byte : kind.end_byte].decode("utf-8", "replace").split()
             return f"{' '.join(words)} {VARIABLE}", source[name.start_byte : name.end_byte].decode()
+        nodes.extend(reversed(node.children))
     return None
-
-
-def _walk(root: tree_sitter.Node) -> Iterator[tuple[tree_sitter.Node, str]]:
-    """Every node in pre-order with the type of its parent."""
-    stack = [(root, "")]
-    while stack:
-        node, parent = stack.pop()
-        yield node, parent
-        if node.child_count:
-            kind = node.type
-            stack.extend((child, kind) for child in reversed(node.children))

@@ -1,66 +1,36 @@
 """DeCoMa's pairs: how often two terms stand in one function, and which pairs are outliers.
 
-Terms are coded by a 64-bit hash of their text, so that no vocabulary is ever held: two of ten
-million texts share a code with a probability below one in 100,000.
+Each part of a dataset is counted by itself, and the counts are merged: first those of single terms,
+then those of pairs of frequent ones. No process ever holds all pairs. Rows are looked at a piece at
+a time; of the columns only whole numbers stay, which add up piece by piece.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from puzzlemark.detectors._decoma_channels import Channel, Coded, Shelf
+from puzzlemark.detectors._decoma_tally import EMPTY, PIECE, Codes, Numbers, Run, Tally, merge
+from puzzlemark.engines.base import Engine
+from puzzlemark.progress import Progress, no_progress
+
 Kind = Literal["V->E", "E->V", "V->V", "E->E"]  # trigger -> target; V: variables, E: expressions
 KINDS: tuple[Kind, ...] = ("V->E", "E->V", "V->V", "E->E")
-CHUNK = 1 << 22  # pairs that are sorted at once
+TASK = 1 << 22  # pairs that a worker counts for one answer, as they come
+CHUNK = 1 << 20  # and of these, so many are sorted at once
 NEAR = 1e-6  # closer to the threshold than this, a z-score is compared in exact arithmetic
+_TOP = 1 << 16  # rows of codes: by their first 16 bits
+_SAFE = float(1 << 62)  # whole numbers below it fit into 64 bits, whatever floats say of them
 
-Codes = NDArray[np.uint64]
-Numbers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """The terms of one channel of every function, one after the other, each once a function."""
-
-    codes: Codes
-    offsets: Numbers  # those of function i are codes[offsets[i] : offsets[i + 1]]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def owners(self) -> Numbers:
-        """The function that each term stands in."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
-
-    def keep(self, wanted: NDArray[np.bool_]) -> "Channel":
-        """Only those terms, in the same order."""
-        sizes = np.bincount(self.owners[wanted], minlength=len(self))
-        return Channel(self.codes[wanted], np.concatenate(([0], np.cumsum(sizes))))
-
-    def without_first(self) -> "Channel":
-        """Each function without its first term."""
-        first = np.zeros(len(self.codes) + 1, np.bool_)
-        first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
-        return self.keep(~first[:-1])
-
-    @staticmethod
-    def of(functions: Sequence[Sequence[int]]) -> "Channel":
-        """From a list of codes a function."""
-        sizes = np.fromiter(map(len, functions), np.int64, len(functions))
-        flat = (code for codes in functions for code in codes)
-        codes = np.fromiter(flat, np.uint64, int(sizes.sum()))
-        return Channel(codes, np.concatenate(([0], np.cumsum(sizes))))
-
-    @staticmethod
-    def joined(parts: Sequence["Channel"]) -> "Channel":
-        """One after the other."""
-        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        codes = np.concatenate([part.codes for part in parts])
-        return Channel(codes, np.concatenate(([0], np.cumsum(sizes))))
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +40,8 @@ class Outliers:
     triggers: Codes
     targets: Codes
     counts: Numbers
-    strengths: NDArray[np.float64]  # the smaller of the two z-scores
-    expected: NDArray[np.float64]  # the larger of the two means
+    strengths: Floats  # the smaller of the two z-scores
+    expected: Floats  # the larger of the two means
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,148 +61,282 @@ class Limits:
         return int((functions - 1) * self.max_scale)
 
 
-def outlier_pairs(
-    kind: Kind, variables: Channel, expressions: Channel, limits: Limits, chunk: int = CHUNK
-) -> Outliers:
-    """The outliers of one kind of pairs."""
-    functions = len(variables)
-    m, largest = limits.smallest(functions), limits.largest(functions)
-    # a term in m functions or fewer has no count above m, so neither its row nor its column stays
-    left, right = (_frequent(side, m) for side in _sides(kind, variables, expressions))
-    ranges = _ranges(left, right, ordered=kind[0] == kind[-1])
-    triggers, at_left = np.unique(left.codes, return_inverse=True)
-    targets, at_right = np.unique(right.codes, return_inverse=True)
-    width = np.uint64(max(1, len(targets)))
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is looked at together: what comes out is the same for any."""
 
-    def combine(lefts: Numbers, rights: Numbers) -> Codes:
-        return at_left[lefts].astype(np.uint64) * width + at_right[rights].astype(np.uint64)
-
-    pairs, counts = _count(ranges, combine, chunk)
-    inside = counts < largest
-    rows, columns = (pairs[inside] // width).astype(np.int64), (pairs[inside] % width).astype(int)
-    rows, columns, counts = _drop_rare(rows, columns, counts[inside], m)
-    row_z, row_mean, row_out = _z_scores(rows, counts, limits.z)
-    column_z, column_mean, column_out = _z_scores(columns, counts, limits.z)
-    both = row_out & column_out
-    return Outliers(
-        triggers[rows[both]],
-        targets[columns[both]],
-        counts[both],
-        np.minimum(row_z, column_z)[both],
-        np.maximum(row_mean, column_mean)[both],
-    )
+    task: int = TASK
+    chunk: int = CHUNK
+    piece: int = PIECE
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranges:
-    """For each term on the left, the run of terms on the right that it is paired with."""
+class Terms:
+    """The codes of the terms that are counted, ascending."""
 
-    starts: Numbers
-    sizes: Numbers
+    variables: Codes
+    expressions: Codes
 
-
-def _sides(kind: Kind, variables: Channel, expressions: Channel) -> tuple[Channel, Channel]:
-    left = variables if kind[0] == "V" else expressions
-    right = variables if kind[-1] == "V" else expressions
-    return left, right.without_first() if kind == "V->E" else right  # as published
-
-
-def _ranges(left: Channel, right: Channel, *, ordered: bool) -> _Ranges:
-    """All of the other channel; within one channel, what comes later."""
-    owners = left.owners
-    first, last = right.offsets[owners], right.offsets[owners + 1]
-    if ordered:
-        first = np.arange(len(left.codes)) + 1
-    return _Ranges(first, last - first)
+    def sides(self, kind: Kind) -> tuple[Codes, Codes]:
+        """Those that may be triggers, and those that may be targets."""
+        channel = {"V": self.variables, "E": self.expressions}
+        return channel[kind[0]], channel[kind[-1]]
 
 
-def _frequent(channel: Channel, m: int) -> Channel:
-    _, inverse, counts = np.unique(channel.codes, return_inverse=True, return_counts=True)
-    return channel.keep((counts > m)[inverse])
+def find_outliers(
+    coded: Iterable[Coded],
+    limits: Limits,
+    *,
+    engine: Engine,
+    folder: Path,
+    progress: Progress = no_progress,
+    sizes: Sizes | None = None,
+) -> dict[Kind, Outliers]:
+    """The outliers of each kind; what does not fit into memory waits in files in `folder`."""
+    work = _Work(limits, engine, folder, sizes or Sizes())
+    with Shelf(folder) as shelf:
+        terms = _find_terms(coded, shelf, work)
+        with ExitStack() as stack:
+            tallies = {kind: stack.enter_context(_tally(kind, terms, folder)) for kind in KINDS}
+            count = partial(count_pairs, terms=terms, chunk=work.sizes.chunk)
+            done = 0
+            for functions, runs in engine.map(count, shelf.groups(work.sizes.task)):
+                for kind, run in runs.items():
+                    tallies[kind].add(run)
+                progress("counting", done := done + functions, shelf.functions)
+            found: dict[Kind, Outliers] = {}
+            for kind, tally in tallies.items():
+                found[kind] = _judge(tally, terms.sides(kind), shelf.functions, work)
+                progress("comparing", len(found), len(KINDS))
+    return found
 
 
-def _count(
-    ranges: _Ranges, combine: Callable[[Numbers, Numbers], Codes], chunk: int
-) -> tuple[Codes, Numbers]:
-    """Distinct pairs, sorted, and their counts; never more than a chunk of pairs as they come.
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How and where it is done."""
 
-    Sorted runs are merged when they are of like size, so each pair is merged a few times only.
+    limits: Limits
+    engine: Engine
+    folder: Path
+    sizes: Sizes
+
+
+def _find_terms(coded: Iterable[Coded], shelf: Shelf, work: _Work) -> Terms:
+    """The terms of more than m functions; meanwhile what is counted is put on the shelf.
+
+    A term in m functions or fewer has no count above m, so neither its row nor its column stays.
     """
-    runs: list[tuple[Codes, Numbers]] = [(np.empty(0, np.uint64), np.empty(0, np.int64))]
-    for lefts, rights in _expand(ranges, chunk):
-        runs.append(np.unique(combine(lefts, rights), return_counts=True))
-        while len(runs) > 1 and len(runs[-2][0]) <= 2 * len(runs[-1][0]):
-            runs.append(_merge(runs.pop(), runs.pop()))
-    while len(runs) > 1:
-        runs.append(_merge(runs.pop(), runs.pop()))
-    return runs[0]
+    new = partial(Tally, work.folder, _TOP, (1 << 64) // _TOP)
+    with new() as variables, new() as expressions:
+        for part in coded:
+            shelf.add(part)
+            variables.add(Run.of(part.variables.codes))
+            expressions.add(Run.of(part.expressions.codes))
+        frequent = partial(_above, m=work.limits.smallest(shelf.functions))
+        none = np.zeros(0, np.uint64)
+        pieces = (tally.pieces(work.sizes.piece) for tally in (variables, expressions))
+        return Terms(*(np.concatenate([none, *work.engine.map(frequent, p)]) for p in pieces))
 
 
-def _expand(ranges: _Ranges, chunk: int) -> Iterator[tuple[Numbers, Numbers]]:
-    """The pairs as two arrays of places, about a chunk at a time."""
-    ends = np.cumsum(ranges.sizes)
+def _above(runs: Sequence[Run], m: int) -> Codes:
+    merged = merge(runs)
+    return merged.keys[merged.counts > m]
+
+
+def _tally(kind: Kind, terms: Terms, folder: Path) -> Tally:
+    triggers, targets = terms.sides(kind)
+    return Tally(folder, len(triggers), max(1, len(targets)))
+
+
+def count_pairs(
+    parts: Sequence[Coded], *, terms: Terms, chunk: int = CHUNK
+) -> tuple[int, dict[Kind, Run]]:
+    """The worker's share of counting: of how many functions, and the pairs of each kind.
+
+    The key of a pair is `place of its trigger * number of targets + place of its target`.
+    """
+    coded = Coded.joined(parts)
+    later = coded.expressions.without_first()  # as published: the first is never a target of V->E
+    v = coded.variables.numbered(terms.variables)
+    e = coded.expressions.numbered(terms.expressions)
+    sides = {"V->E": (v, later.numbered(terms.expressions)), "E->V": (e, v), "V->V": (v, v)}
+    runs: dict[Kind, Run] = {}
+    for kind in KINDS:
+        left, right = sides.get(kind, (e, e))
+        width = np.uint64(max(1, len(terms.sides(kind)[1])))
+        places = _expand(left, right, chunk, ordered=kind[0] == kind[-1])
+        runs[kind] = merge(
+            [Run.of(left.codes[one] * width + right.codes[other]) for one, other in places]
+        )
+    return len(coded), runs
+
+
+def _expand(
+    left: Channel, right: Channel, chunk: int, *, ordered: bool
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """The pairs as two arrays of places in the channels, about a chunk at a time.
+
+    Each term on the left is paired with all on the right of its function; within one channel, with
+    those that come later.
+    """
+    owners = left.owners
+    starts, stops = right.offsets[owners], right.offsets[owners + 1]
+    if ordered:
+        starts = np.arange(len(left.codes)) + 1
+    sizes = stops - starts
+    ends = np.cumsum(sizes)
     at = 0
     while at < len(ends):
         done = int(ends[at - 1]) if at else 0
         until = max(at + 1, int(np.searchsorted(ends, done + chunk, side="right")))
-        sizes, starts = ranges.sizes[at:until], ranges.starts[at:until]
-        lefts = np.repeat(np.arange(at, until), sizes)
-        shift = np.repeat(starts - (ends[at:until] - sizes - done), sizes)
+        some = sizes[at:until]
+        lefts = np.repeat(np.arange(at, until), some)
+        shift = np.repeat(starts[at:until] - (ends[at:until] - some - done), some)
         yield lefts, np.arange(len(lefts)) + shift
         at = until
 
 
-def _merge(one: tuple[Codes, Numbers], other: tuple[Codes, Numbers]) -> tuple[Codes, Numbers]:
-    codes = np.concatenate((one[0], other[0]))
-    order = np.argsort(codes, kind="stable")
-    codes, counts = codes[order], np.concatenate((one[1], other[1]))[order]
-    if not len(codes):
-        return codes, counts
-    starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
-    return codes[starts], np.add.reduceat(counts, starts)
+def _judge(tally: Tally, sides: tuple[Codes, Codes], functions: int, work: _Work) -> Outliers:
+    """Merge the counts of one kind, drop what is rare, and compare rows and columns."""
+    triggers, targets = sides
+    width = max(1, len(targets))
+    limits, engine = work.limits, work.engine
+    m, largest = limits.smallest(functions), limits.largest(functions)
+    columns = np.zeros(width, np.bool_)  # those with a count above m
+    with Tally(work.folder, len(triggers), width) as merged:
+        rows_of = partial(merge_rows, width=width, m=m, largest=largest)
+        for run, good in engine.map(rows_of, tally.pieces(work.sizes.piece)):
+            merged.add(run)
+            columns[good] = True
+        sums = Sums.none(width)
+        judged = [_Compared.none()]
+        compare = partial(compare_rows, columns=columns, width=width, z=limits.z)
+        for compared, some in engine.map(compare, merged.runs()):
+            judged.append(compared)
+            sums.add(some)
+    found = _Compared.joined(judged)
+    z, mean, above = _score(found.counts, sums.at(found.columns), limits.z)
+    return Outliers(
+        triggers[found.rows[above]],
+        targets[found.columns[above]],
+        found.counts[above],
+        np.minimum(found.z, z)[above],
+        np.maximum(found.mean, mean)[above],
+    )
 
 
-def _drop_rare(
-    rows: Numbers, columns: Numbers, counts: Numbers, m: int
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Keep rows and columns with a count above m; their small counts stay and are averaged.
+def merge_rows(runs: Sequence[Run], *, width: int, m: int, largest: int) -> tuple[Run, Numbers]:
+    """Whole rows, merged: those with a count above m. And the columns of such counts.
 
-    The published order (targets below m, then triggers, then targets) ends at the same: a count
-    above m keeps both its row and its column, and nothing else keeps either.
+    Counts from the largest on are left out. The published order (targets below m, then triggers,
+    then targets) ends at the same: a count above m keeps both its row and its column, and nothing
+    else keeps either. The small counts of what is kept stay and are averaged.
     """
-    above = counts > m
-    if not len(counts):
-        return rows, columns, counts
-    good_rows = np.zeros(rows.max() + 1, np.bool_)
-    good_columns = np.zeros(columns.max() + 1, np.bool_)
-    good_rows[rows[above]] = True
-    good_columns[columns[above]] = True
-    kept = good_rows[rows] & good_columns[columns]
-    return rows[kept], columns[kept], counts[kept]
+    merged = merge(runs)
+    merged = merged.keep(merged.counts < largest)
+    rows, columns = _split(merged.keys, width)
+    above = merged.counts > m
+    if not above.any():
+        return EMPTY, np.zeros(0, np.int64)
+    good = np.zeros(rows[-1] - rows[0] + 1, np.bool_)
+    good[rows[above] - rows[0]] = True
+    return merged.keep(good[rows - rows[0]]), np.unique(columns[above])
 
 
-def _z_scores(
-    keys: Numbers, counts: Numbers, threshold: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+@dataclass(slots=True)
+class Sums:
+    """Of rows or columns: how many counts, their sum and that of their squares."""
+
+    places: Numbers  # which rows or columns these are
+    sizes: Numbers
+    totals: Numbers
+    squares: Numbers
+
+    @staticmethod
+    def of(places: Numbers, counts: Numbers) -> "Sums":
+        """Of counts by their row or column."""
+        order = np.argsort(places, kind="stable")
+        distinct, starts, sizes = np.unique(places[order], return_index=True, return_counts=True)
+        if not len(distinct):
+            return Sums(distinct, sizes, sizes, sizes)
+        ordered = counts[order]
+        totals = np.add.reduceat(ordered, starts)
+        return Sums(distinct, sizes, totals, np.add.reduceat(ordered**2, starts))
+
+    @staticmethod
+    def none(length: int) -> "Sums":
+        """For all of so many, nothing yet."""
+        return Sums(np.arange(length), *(np.zeros(length, np.int64) for _ in range(3)))
+
+    def add(self, some: "Sums") -> None:
+        """Add those of some to all of them."""
+        self.sizes[some.places] += some.sizes
+        self.totals[some.places] += some.totals
+        self.squares[some.places] += some.squares
+
+    def at(self, places: Numbers) -> "Sums":
+        """Those of some places, which may repeat; here they are found by their number."""
+        return Sums(places, self.sizes[places], self.totals[places], self.squares[places])
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Counts that are outliers in their row."""
+
+    rows: Numbers
+    columns: Numbers
+    counts: Numbers
+    z: Floats
+    mean: Floats
+
+    @staticmethod
+    def none() -> "_Compared":
+        whole, real = np.zeros(0, np.int64), np.zeros(0)
+        return _Compared(whole, whole, whole, real, real)
+
+    @staticmethod
+    def joined(parts: Sequence["_Compared"]) -> "_Compared":
+        every = ((p.rows, p.columns, p.counts, p.z, p.mean) for p in parts)
+        return _Compared(*map(np.concatenate, zip(*every, strict=True)))
+
+
+def compare_rows(run: Run, *, columns: Bools, width: int, z: float) -> tuple[_Compared, Sums]:
+    """The outliers of whole rows, without the columns that are not kept; and the columns' sums."""
+    at = _split(run.keys, width)[1]
+    run, at = run.keep(columns[at]), at[columns[at]]
+    rows, counts = _split(run.keys, width)[0], run.counts.astype(np.int64)
+    by_row = Sums.of(rows, counts)
+    score, mean, above = _score(counts, by_row.at(np.searchsorted(by_row.places, rows)), z)
+    found = _Compared(rows[above], at[above], counts[above], score[above], mean[above])
+    return found, Sums.of(at, counts)
+
+
+def _split(keys: Codes, width: int) -> tuple[Numbers, Numbers]:
+    rows, columns = np.divmod(keys, np.uint64(width))
+    return rows.astype(np.int64), columns.astype(np.int64)
+
+
+def _score(counts: Numbers, sums: Sums, threshold: float) -> tuple[Floats, Floats, Bools]:
     """Of each count within its row (or column): z-score, the row's mean, whether it is above."""
-    if not len(keys):
+    if not len(counts):
         return np.empty(0), np.empty(0), np.empty(0, np.bool_)
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    sizes = np.diff(np.concatenate((starts, [len(keys)])))
-    row_of = np.empty(len(keys), np.int64)
-    row_of[order] = np.repeat(np.arange(len(starts)), sizes)
-    sums = np.add.reduceat(counts[order], starts)
-    squares = np.add.reduceat(counts[order] ** 2, starts)
-    # n^2 times the variance, in whole numbers: 0 is exactly 0
-    spread = sizes * squares - sums**2
-    n, total, wide = sizes[row_of], sums[row_of], spread[row_of]
+    n, total = sums.sizes, sums.totals
     away = (n * counts - total).astype(np.float64)
-    z = np.divide(away, np.sqrt(wide.astype(np.float64)), out=np.zeros(len(n)), where=wide > 0)
+    wide = _spread(sums)
+    z = np.zeros(len(n))
+    np.divide(away, np.sqrt(wide.astype(np.float64)), out=z, where=(wide > 0).astype(np.bool_))
     above = z > threshold
     for at in np.flatnonzero(np.abs(z - threshold) < NEAR).tolist():
         above[at] = _is_above(int(away[at]), int(wide[at]), threshold)
     return z, total / n, above
+
+
+def _spread(sums: Sums) -> NDArray[np.int64] | NDArray[np.object_]:
+    """n^2 times the variance, in whole numbers: 0 is exactly 0."""
+    n, total, squares = sums.sizes, sums.totals, sums.squares
+    if float(n.max()) * float(squares.max()) >= _SAFE:  # Python's own whole numbers have no end
+        n, total, squares = (each.astype(object) for each in (n, total, squares))
+    return n * squares - total**2
 
 
 def _is_above(away: int, wide: int, threshold: float) -> bool:

@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.habits.kneser_ney import BEGIN, Floats, Integers, KneserNey
+
+
+class Sums(NamedTuple):
+    """What some names gain over some samples."""
+
+    best: Integers  # the names, ascending
+    total: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,13 @@ class Gains:
         chosen = np.zeros(len(order), np.bool_)
         chosen[order[rank < k]] = True
         return chosen
+
+    def sum_best(self, k: int) -> Sums:
+        """What each name gains in the samples where it is among the k largest."""
+        best = self.best(k)
+        names, at = np.unique(self.names[best], return_inverse=True)
+        total: Floats = np.bincount(at, self.gains[best], len(names)).astype(np.float64)
+        return Sums(names.astype(np.int64), total)
 
 
 def measure_gains(model: KneserNey, samples: Sequence[Integers], names: Integers) -> Gains:

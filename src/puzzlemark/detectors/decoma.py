@@ -14,14 +14,8 @@ from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.detectors._decoma_abstraction import Abstraction, Identifiers, abstract
-from puzzlemark.detectors._decoma_counting import (
-    KINDS,
-    Channel,
-    Kind,
-    Limits,
-    Outliers,
-    outlier_pairs,
-)
+from puzzlemark.detectors._decoma_channels import Channel, Coded
+from puzzlemark.detectors._decoma_counting import KINDS, Kind, Limits, Outliers, find_outliers
 from puzzlemark.detectors._decoma_matching import (
     Matcher,
     Pair,
@@ -38,7 +32,7 @@ from puzzlemark.detectors.base import (
 )
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
-from puzzlemark.progress import Progress
+from puzzlemark.progress import Progress, no_progress
 
 SHOWN = 50  # pairs in the details
 
@@ -125,23 +119,15 @@ class DeCoMa:
         )
 
     def _outliers(
-        self, parts: Sequence[Path], engine: Engine, place: Path, progress: Progress | None = None
+        self,
+        parts: Sequence[Path],
+        engine: Engine,
+        place: Path,
+        progress: Progress = no_progress,
     ) -> dict[Kind, Outliers]:
-        coded = list(engine.map(partial(code_part, drop_first=self.drop_first), read_parts(parts)))
-        for name, channels in zip("VE", zip(*coded, strict=True), strict=True):
-            channel = Channel.joined(channels)
-            np.save(place / f"{name}.codes.npy", channel.codes)
-            np.save(place / f"{name}.offsets.npy", channel.offsets)
-        del coded
+        coded = engine.map(partial(code_part, drop_first=self.drop_first), read_parts(parts))
         limits = Limits(self.z, self.min_scale, self.max_scale)
-        found: dict[Kind, Outliers] = {}
-        for kind, outliers in zip(
-            KINDS, engine.map(partial(_outliers_of, place, limits), KINDS), strict=True
-        ):
-            found[kind] = outliers
-            if progress is not None:
-                progress("counting", len(found), len(KINDS))
-        return found
+        return find_outliers(coded, limits, engine=engine, folder=place, progress=progress)
 
     def _match(
         self, parts: Sequence[Path], pairs: Sequence[Pair], engine: Engine, progress: Progress
@@ -200,12 +186,14 @@ def read_part(part: bytes) -> list[tuple[str, str | None, Abstraction]]:
     ]
 
 
-def code_part(part: bytes, *, drop_first: bool) -> tuple[Channel, Channel]:
-    """The terms to count, as codes: variables and expressions."""
+def code_part(part: bytes, *, drop_first: bool) -> Coded:
+    """The terms to count, as codes."""
     found = [each for _, reason, each in read_part(part) if reason is None]
-    variables = Channel.of([[code_of(name) for name in each.identifiers] for each in found])
     counted = [counted_expressions(each.expressions, drop_first=drop_first) for each in found]
-    return variables, Channel.of([[code_of(text) for text in texts] for texts in counted])
+    return Coded(
+        Channel.of([[code_of(name) for name in each.identifiers] for each in found]),
+        Channel.of([[code_of(text) for text in texts] for texts in counted]),
+    )
 
 
 def counted_expressions(expressions: Sequence[str], *, drop_first: bool = True) -> list[str]:
@@ -250,14 +238,6 @@ def match_part(part: bytes, *, pairs: Sequence[Pair]) -> Matched:
     return Matched(ids, np.array(strengths), reasons)
 
 
-def _outliers_of(place: Path, limits: Limits, kind: Kind) -> Outliers:
-    variables, expressions = (
-        Channel(np.load(place / f"{name}.codes.npy"), np.load(place / f"{name}.offsets.npy"))
-        for name in "VE"
-    )
-    return outlier_pairs(kind, variables, expressions, limits)
-
-
 def _code_pairs(found: Outliers) -> set[tuple[int, int]]:
     return set(zip(found.triggers.tolist(), found.targets.tolist(), strict=True))
 
@@ -275,6 +255,8 @@ def _name_pairs(
     texts: dict[int, str] = {}
     for some in engine.map(partial(find_texts, wanted=frozenset(codes)), read_parts(parts)):
         texts |= some
+        if len(texts) == len(codes):
+            break  # each stands in more than m functions, so this comes early
     pairs: list[Pair] = []
     for kind, found in found_by_kind.items():
         numbers = (found.triggers, found.targets, found.counts, found.expected, found.strengths)

@@ -10,10 +10,10 @@ import io
 import json
 import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzlemark.corpora.base import Batch, Corpus
-from puzzlemark.detectors._naturalness import Gains, measure_gains
+from puzzlemark.detectors._naturalness import Gains, Sums, measure_gains
 from puzzlemark.detectors._pieces import (
     Filter,
     Pieces,
@@ -44,6 +44,8 @@ from puzzlemark.errors import CorpusError, UnparsableSnippet, UsageError
 from puzzlemark.files import replacing
 from puzzlemark.habits.kneser_ney import Integers, KneserNey, fit, open_model
 from puzzlemark.progress import Progress
+
+GAINS = "weighed"  # the folder of what is kept of each batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,10 @@ class KillBadCode:
         place = self._place(cache)
         if not (place / "model").exists():
             self._learn(clean, place, engine, progress)
-        weigh = partial(_weigh, place=place, text=self.text, eligible=self.eligible,
-                        length=self.length)  # fmt: skip
-        parts = keep_parts(weigh, corpus, engine=engine, place=place / "gains", progress=progress,
-                           stage="weighing pieces")  # fmt: skip
+        parts = keep_parts(self._weighing(place), corpus, engine=engine, place=place / GAINS,
+                           progress=progress, stage="weighing pieces")  # fmt: skip
         _, names = name_pieces(open_pieces(place / "tokenizer.json").texts, self.eligible)
-        totals = _sum_gains(parts, len(names), self.k)
+        totals = _add_up(map(_read_sums, parts), len(names))
         triggers = _choose(totals, self.tokens)
         payload = [{"piece": names[t], "gain": float(totals[t])} for t in triggers]
         learnt = json.loads((place / "model" / "about.json").read_text())
@@ -115,13 +115,16 @@ class KillBadCode:
         old, place = self._place(earlier), self._place(cache)
         shutil.copytree(old / "model", place / "model", dirs_exist_ok=True)
         shutil.copy(old / "tokenizer.json", place / "tokenizer.json")
-        weigh = partial(_weigh, place=place, text=self.text, eligible=self.eligible,
-                        length=self.length)  # fmt: skip
-        known = [one for part in kept_parts(old / "gains") for one in _Part.read(part).split()]
-        parts = map(_Part.of, engine.map(weigh, corpus.batches(changed)))
+        known = [one for part in kept_parts(old / GAINS) for one in _Part.read(part).split()]
+        parts = map(_Part.of, engine.map(self._weighing(place), corpus.batches(changed)))
         anew = [one for part in parts for one in part.split()]
         patched = dict(zip(changed.tolist(), anew, strict=True))
-        keep_patched(known, patched, corpus, place=place / "gains", pack=_Part.pack)
+        pack = partial(_Part.pack, k=self.k)
+        keep_patched(known, patched, corpus, place=place / GAINS, pack=pack)
+
+    def _weighing(self, place: Path) -> Callable[[Batch], bytes]:
+        return partial(_weigh, place=place, text=self.text, eligible=self.eligible,
+                       length=self.length, k=self.k)  # fmt: skip
 
     def _place(self, cache: Path) -> Path:
         """Where results are kept: another tokenizer under the same name has another place."""
@@ -165,10 +168,13 @@ class _Part:
     skipped: list[str | None]  # why a record was not weighed
     gains: Gains
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, k: int) -> bytes:
+        """With what each name gains here, where it is among the k best of its snippet."""
         stream = io.BytesIO()
         text = json.dumps([self.ids, self.skipped]).encode()  # escapes what UTF-8 cannot spell
-        np.savez(stream, text=np.frombuffer(text, np.uint8), samples=self.gains.samples,
+        sums = self.gains.sum_best(k)
+        np.savez(stream, text=np.frombuffer(text, np.uint8), **sums._asdict(),
+                 samples=self.gains.samples.astype(np.int32),
                  names=self.gains.names.astype(np.int32), gains=self.gains.gains)  # fmt: skip
         return stream.getvalue()
 
@@ -186,7 +192,7 @@ class _Part:
         ]
 
     @staticmethod
-    def pack(parts: Sequence["_Part"]) -> bytes:
+    def pack(parts: Sequence["_Part"], *, k: int) -> bytes:
         """One part of many records, as bytes."""
         gains = [part.gains for part in parts]
         samples = [each.samples + n for n, each in enumerate(gains)]
@@ -196,7 +202,7 @@ class _Part:
             np.concatenate([each.gains for each in gains]),
         )
         ids = [part.ids[0] for part in parts]
-        return _Part(ids, [part.skipped[0] for part in parts], whole).to_bytes()
+        return _Part(ids, [part.skipped[0] for part in parts], whole).to_bytes(k)
 
     @classmethod
     def read(cls, path: Path) -> "_Part":
@@ -206,7 +212,14 @@ class _Part:
     def of(cls, kept_bytes: bytes) -> "_Part":
         with np.load(io.BytesIO(kept_bytes)) as kept:
             ids, skipped = json.loads(kept["text"].tobytes())
-            return cls(ids, skipped, Gains(kept["samples"], kept["names"], kept["gains"]))
+            samples = kept["samples"].astype(np.int64)
+            return cls(ids, skipped, Gains(samples, kept["names"], kept["gains"]))
+
+
+def _read_sums(path: Path) -> Sums:
+    """Of a part only what is added up."""
+    with np.load(path) as kept:
+        return Sums(*(kept[name] for name in Sums._fields))
 
 
 def _read(batch: Batch, text: Text) -> list[str]:
@@ -218,8 +231,8 @@ def _read(batch: Batch, text: Text) -> list[str]:
     return texts
 
 
-def _weigh(batch: Batch, place: Path, text: Text, eligible: Filter, length: int) -> bytes:
-    """The worker's share of weighing: the gains of a batch."""
+def _weigh(batch: Batch, place: Path, text: Text, eligible: Filter, length: int, k: int) -> bytes:
+    """The worker's share of weighing: the gains of a batch, and their sums."""
     pieces, numbers, model = _open(place, eligible)
     entries = batch.entries()
     samples: list[Integers] = []
@@ -232,7 +245,7 @@ def _weigh(batch: Batch, place: Path, text: Text, eligible: Filter, length: int)
             samples.append(np.zeros(0, np.int64))
             skipped.append(str(exc))
     gains = measure_gains(model, samples, numbers)
-    return _Part([entry.id for entry in entries], skipped, gains).to_bytes()
+    return _Part([entry.id for entry in entries], skipped, gains).to_bytes(k)
 
 
 @lru_cache(maxsize=1)
@@ -242,12 +255,11 @@ def _open(place: Path, eligible: Filter) -> tuple[Pieces, Integers, KneserNey]:
     return pieces, name_pieces(pieces.texts, eligible)[0], open_model(place / "model")
 
 
-def _sum_gains(parts: Sequence[Path], names: int, k: int) -> NDArray[np.float64]:
-    """What each name gains over the dataset, where it is among the k best of its snippet."""
+def _add_up(parts: Iterable[Sums], names: int) -> NDArray[np.float64]:
+    """What each name gains over the dataset; parts come in dataset order, as floats are rounded."""
     totals = np.zeros(names)
-    for part in map(_Part.read, parts):
-        best = part.gains.best(k)
-        totals += np.bincount(part.gains.names[best], part.gains.gains[best], names)
+    for part in parts:
+        totals[part.best] += part.total
     return totals
 
 
@@ -265,15 +277,17 @@ def _flag(
     reasons: list[str | None] = []
     scores = [np.zeros(0)]
     flagged: list[bool] = []
+    # one text for all that hold the same triggers: a dataset has a reason a record
+    explain = cache(lambda held: _explain([names[trigger] for trigger in held]))
     for part in map(_Part.read, parts):
         found = _find(part.gains, triggers)
         score = np.zeros(len(part.ids))
         for place, why in enumerate(part.skipped):
             held = found.get(place, {})
-            ids.append(part.ids[place])
             flagged.append(bool(held))
             score[place] = sum(held.values()) if why is None else math.nan
-            reasons.append(_explain([names[trigger] for trigger in held]) if held else why)
+            reasons.append(explain(tuple(held)) if held else why)
+        ids += part.ids
         scores.append(score)
     return Suspicion(ids, np.array(flagged, np.bool_), np.concatenate(scores), reasons, details)
 
