@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import marks, with_commas
 from puzzlemark.cli.base import errors_console, output_console, refuse_ignored
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
@@ -28,11 +29,17 @@ Records = Annotated[
 ]
 Marks = Annotated[
     str,
-    typer.Option(help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node."),
+    typer.Option(
+        help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node.",
+        autocompletion=with_commas(marks),
+    ),
 ]
 SomeMarks = Annotated[
     str | None,
-    typer.Option(help="Which watermarks, with commas. (default: those of the paper's figure)"),
+    typer.Option(
+        help="Which watermarks, with commas. (default: those of the paper's figure)",
+        autocompletion=with_commas(marks),
+    ),
 ]
 Page = Annotated[Path | None, typer.Option(help="Write the page here, from the records.")]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import marks, with_commas
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -38,7 +39,8 @@ def run(
         str | None,
         typer.Option(
             help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node. (default: the "
-            "paper's fourteen)"
+            "paper's fourteen)",
+            autocompletion=with_commas(marks),
         ),
     ] = None,
     participants: Annotated[
