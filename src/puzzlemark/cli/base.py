@@ -365,6 +365,8 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 def print_summary(summary: "Summary", *, aside: bool = False) -> None:
     """What a run did, in words; aside of a dataset that goes to standard output."""
+    from puzzlemark.languages.base import title_of
+
     console = errors_console() if aside else output_console()
     name = summary.action
     verb = {"embed": "marked", "apply": "marked", "revert": "reverted"}[name]
@@ -376,7 +378,7 @@ def print_summary(summary: "Summary", *, aside: bool = False) -> None:
     )
     for language, counts in summary.languages.items():
         marked, records = counts["marked"], counts["records"]
-        console.print(f"  {marked:>9,}  of {records:,} {unit} in {escape(language)}")
+        console.print(f"  {marked:>9,}  of {records:,} {unit} in {escape(title_of(language))}")
     if name == "embed":
         details = {key: count for key, count in summary.counts.items() if key != "marked"}
         for key, count in details.items():

@@ -214,6 +214,8 @@ def _announce(worth: "Worth") -> None:
 
 
 def _print(done: "Protected") -> None:
+    from puzzlemark.languages.base import title_of
+
     console = output_console()
     would = "would be " if done.dry_run else ""
     if done.action == "revert":
@@ -230,7 +232,7 @@ def _print(done: "Protected") -> None:
     _print_reasons("functions without a mark:", done.kept)
     _print_reasons("files left alone:", done.left_alone)
     for language, how in done.compared.items():
-        console.print(f"compared  {language}: {escape(how)}")
+        console.print(f"compared  {title_of(language)}: {escape(how)}")
     if done.test_runs:
         console.print(f"tests     run {done.test_runs} times; they pass")
     console.print(f"files     {len(done.changed):,} {would}changed")

@@ -113,11 +113,13 @@ def _read_dataset(spelled: str) -> tuple[str, Path]:
 def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:
     """Refuse watermarks that do not exist, or have no dataset of their language."""
     from puzzlemark.bench.choices import choose
+    from puzzlemark.languages.base import title_of
 
     for choice in choose(marks, corpora):
         if (language := choice.language) not in corpora:
             raise UsageError(
-                f"{choice.name} is for {language}; pass --{language} FILE, or leave it out"
+                f"{choice.name} is for {title_of(language)}; pass --{language} FILE, or leave "
+                "it out"
             )
 
 

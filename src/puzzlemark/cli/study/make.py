@@ -143,12 +143,16 @@ def run(
 
 
 def _print(made: "Made", rounds: int) -> None:
+    from puzzlemark.languages.base import title_of
+
     console = output_console()
     people = len(made.participants)
     console.print(f"[bold]study {made.study}[/]: {people} participants, {len(made.pages)} pages")
     for language, count in made.snippets.items():
         readers = sum(each == language for each in made.participants.values())
         times = f", {rounds} times" if rounds > 1 else ""
-        console.print(f"  {language}: {readers} participants judge {count} snippets each{times}")
+        console.print(
+            f"  {title_of(language)}: {readers} participants judge {count} snippets each{times}"
+        )
     console.print(f"pages     {escape(made.output)}")
     console.print(f"key       {escape(made.key)} (private: it says what is marked)")
