@@ -23,7 +23,7 @@ def run(as_json: AsJson = False) -> None:
     from puzzlemark.languages.base import title_of
     from puzzlemark.watermarks.base import named, to_settings
 
-    marks = {
+    marks: dict[str, dict[str, Any]] = {
         name: {
             "language": each.language,
             "watermark": each.watermark.name,
