@@ -383,7 +383,8 @@ def print_summary(summary: "Summary", *, aside: bool = False) -> None:
         details = {key: count for key, count in summary.counts.items() if key != "marked"}
         for key, count in details.items():
             console.print(f"  {count:>9,}  {key}")
-        console.print(f"{unit} kept as they were:")
+        if summary.kept:
+            console.print(f"{unit} kept as they were:")
         for reason, count in _longest_first(summary.kept):
             console.print(f"  {count:>9,}  {escape(reason)}")
     for column, count in summary.recomputed.items():
