@@ -117,6 +117,13 @@ def opened(path: Path, kind: Kind, header: Mapping[str, Any]) -> Iterator[Journa
         yield journal
 
 
+def begin_anew(journal: Journal, header: Mapping[str, Any]) -> None:
+    """Put another header into a journal that holds nothing else."""
+    assert len(journal.lines) == 1, "what was recorded stays"
+    journal.lines.clear()
+    _begin(journal, b"", header)
+
+
 def whole_lines(content: bytes) -> list[bytes]:
     """All lines but a last one that was cut off."""
     return content.split(b"\n")[:-1]

@@ -56,5 +56,5 @@ def test_harvest_of_nothing_fails_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = harvest(tmp_path / "empty", "--output", tmp_path / "f.jsonl")
     assert done.exit_code == 1
-    assert "no python functions in it" in done.output
+    assert "no Python functions in it" in done.output
     assert harvest(tmp_path / "none", "--output", tmp_path / "f.jsonl").exit_code == 1

@@ -1,8 +1,11 @@
 """What `--help` prints: narrow enough, wrapped once, in words."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from puzzlemark import plugins
-from puzzlemark.cli.__main__ import application
+from puzzlemark.cli.__main__ import _show_help, application
 
 WIDTH = 80
 
@@ -112,3 +115,45 @@ def test_a_shell_is_told_how_a_word_may_go_on(typed: str, offered: str) -> None:
         },
     )
     assert offered in done.stdout.split()
+
+
+HELPED = [("embed",), ("study",), ("study", "make"), ("commit",), ("commit", "stamp"), ("check",)]
+
+
+@pytest.mark.parametrize("words", HELPED)
+def test_help_the_short_way_is_the_same(
+    words: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    app = application(words[0])
+    assert _show_help(app, [*words, "--help"])
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        app([*words, "--help"], prog_name="puzzlemark")
+    assert shown == capsys.readouterr().out
+
+
+def test_help_does_not_load_what_checks_values(tmp_path: Path) -> None:
+    script = (
+        "import sys; sys.argv = ['puzzlemark', 'embed', '--help']\n"
+        "from puzzlemark.cli.__main__ import main; main()\n"
+        "assert not {'pydantic', 'numpy', 'pyarrow'} & set(sys.modules), 'loaded for a help'"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_help_shows_the_defaults_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "puzzlemark.toml").write_text('[embed]\npolicy = "paper"\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "puzzlemark", "embed", "--help"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert "[default: paper]" in done.stdout

@@ -82,7 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "--output, --methods have no effect here",
         ),
         ("bench rq2 --python in.jsonl --page p.md", "--page is written from --records; pass both"),
-        ("bench rq2 --python in.jsonl --marks P3", "P3 is for java; pass --java FILE"),
+        ("bench rq2 --python in.jsonl --marks P3", "P3 is for Java; pass --java FILE"),
         ("bench rq2 --python in.jsonl --marks P9", "no mark 'P9'; known: B1"),
         ("bench rq2 --python in.jsonl --methods magic", "no 'magic' among detectors; known:"),
         (

@@ -139,3 +139,9 @@ def test_a_closed_list_of_languages_is_seen() -> None:
 
 def test_an_unknown_language_is_none() -> None:
     assert find("klingon") is None
+
+
+@every_language
+def test_a_language_of_ours_says_how_people_write_it(name: str) -> None:
+    if plugins.distribution("languages", name) is None:
+        assert load(name).title.casefold() == name

@@ -202,7 +202,7 @@ def test_records_that_are_hardly_in_the_language_of_the_mark_are_warned_of(tmp_p
     path = write(tmp_path, [GOOD] * 6 + [JAVA] * 4)
     done = pm.embed(path, tmp_path / "out.jsonl", mark="U1", tau=0.0, max_rate=1.0)
     (warning,) = done.warnings
-    assert warning.startswith("no record says its language, so all were read as python, that of U1")
+    assert warning.startswith("no record says its language, so all were read as Python, that of U1")
     assert "4 of 10 have syntax errors" in warning
     assert "--language" in warning
 

@@ -10,6 +10,7 @@ from puzzlemark.languages.base import (
     name_sets,
     parsing_packages,
     skipped_by_tokenizers,
+    title_of,
 )
 from puzzlemark.languages.java import PLUGIN as JAVA
 
@@ -93,3 +94,8 @@ def test_sets_of_names_stand_on_lines_and_between_bars() -> None:
         ("i", "idx", "index"),
         ("k", "key"),
     )
+
+
+def test_a_language_is_written_as_people_do() -> None:
+    written = [title_of(name) for name in ("javascript", "TS", "php", "go", "python", "cobol")]
+    assert written == ["JavaScript", "TypeScript", "PHP", "Go", "Python", "cobol"]

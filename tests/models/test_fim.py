@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+import puzzlemark as pm
 from puzzlemark.errors import UsageError
 from puzzlemark.models._fim import FAMILIES, arrange, end_ids, find_family
 from puzzlemark.models.base import ModelError, Request, open_model
@@ -158,3 +159,20 @@ def test_a_server_that_ignores_the_suffix_is_refused(server: Server) -> None:
 def test_a_conversation_has_no_gap() -> None:
     with pytest.raises(UsageError, match="chat takes no suffix"):
         connect("http://127.0.0.1:9/v1", chat="true")
+
+
+def test_a_run_that_was_refused_for_its_suffix_can_be_made_without_it(
+    server: Server, tmp_path: Path
+) -> None:
+    code = "def f(key, item, a):\n    a = key\n    return a"
+    records = ({"id": str(n), "language": "python", "code": f"{code}  # {n}"} for n in range(9))
+    (tmp_path / "o.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    marked, marks = tmp_path / "m.jsonl", tmp_path / "marks.jsonl.gz"
+    mark = "fixed_prefix:prefix=key"
+    pm.embed(tmp_path / "o.jsonl", marked, marks, watermark=mark, policy="paper", tau=0, max_rate=1)
+    probe_set = pm.probe(marked, marks, pairs=4, paper=True)
+    with pytest.raises(ModelError, match="ignores the suffix"):
+        pm.verify(probe_set, connect(server.base_url), tmp_path / "run")
+    assert not (tmp_path / "run" / "chain.jsonl").exists()
+    plain = connect(server.base_url, prompt="plain")
+    assert pm.verify(probe_set, plain, tmp_path / "run").answers.requests > 0

@@ -281,7 +281,7 @@ def test_a_watermark_of_a_language_that_is_not_there_is_an_error(tmp_path: Path)
     content = b"".join(orjson.dumps(each) + b"\n" for each in records)
     (tmp_path / "functions.jsonl").write_bytes(content)
     studies.write_secret(tmp_path)
-    with pytest.raises(UsageError, match="P3 is for java"):
+    with pytest.raises(UsageError, match="P3 is for Java"):
         studies.make(tmp_path, marks=["P3"])
 
 

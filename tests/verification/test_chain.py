@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.errors import PuzzleMarkError
-from puzzlemark.models.base import Model, Request
+from puzzlemark.models.base import Model, ModelError, Request
 from puzzlemark.models.scripted import Scripted
 from puzzlemark.verification.chain import ChainError, Entry, Witnesses, read_chain, witnessing
 from puzzlemark.verification.transcript import Header, asking, read
@@ -189,3 +191,36 @@ def test_a_chain_beside_another_transcript_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a" / "chain.jsonl").replace(tmp_path / "b" / "chain.jsonl")
     with pytest.raises(ChainError, match="does not belong to the transcript"):
         asked(tmp_path / "b", REQUESTS)
+
+
+class Unreached(Scripted):
+    """A server on a port where nobody listens."""
+
+    def introduce(self) -> dict[str, Any]:
+        raise ModelError("connection refused")
+
+
+def test_a_model_that_was_never_reached_leaves_the_folder_to_another(tmp_path: Path) -> None:
+    other = replace(HEADER, model={"kind": "on a wrong port"})
+    for _ in range(2):
+        with (
+            pytest.raises(ModelError, match="refused"),
+            witnessing(tmp_path / "chain.jsonl", SOURCE, Witnesses(), Clock()) as witness,
+            asking(
+                Unreached("x", lambda _: ""), tmp_path / "transcript.jsonl", other, witness
+            ) as session,
+        ):
+            session.ask(REQUESTS)
+    asked(tmp_path, REQUESTS)
+    assert len(read(tmp_path / "transcript.jsonl").answers) == len(REQUESTS)
+    with pytest.raises(PuzzleMarkError, match="belongs to another run"), asked_for(tmp_path, other):
+        pass
+
+
+@contextmanager
+def asked_for(folder: Path, header: Header) -> Iterator[None]:
+    with (
+        witnessing(folder / "chain.jsonl", SOURCE, Witnesses(), Clock()) as witness,
+        asking(ECHO, folder / "transcript.jsonl", header, witness),
+    ):
+        yield

@@ -8,6 +8,7 @@ import pytest
 
 from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.plan import dice
+from puzzlemark.languages.base import title_of
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.tree import parse
 from puzzlemark.watermarks._names import ProbeNames
@@ -42,7 +43,7 @@ def test_the_index_names_every_mark_with_its_language_and_what_is_usual() -> Non
     told = {name: tuple(rest) for name, *rest in rows}
     assert told == {
         name: (
-            each.language.capitalize(),
+            title_of(each.language),
             each.watermark.name,
             f"{each.watermark.defaults.tau:g}",
             {0.01: "1-5 %", 0.05: "5 %", 0: "all carriers"}[each.watermark.defaults.min_rate],

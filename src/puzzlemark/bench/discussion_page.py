@@ -9,6 +9,7 @@ from puzzlemark.bench.discussion import SCHEMES, seconds
 from puzzlemark.bench.motivation_page import TITLES
 from puzzlemark.bench.records import explained, table
 from puzzlemark.bench.variants import METHODS, load
+from puzzlemark.languages.base import title_of
 
 PAPER_RECORDS = 400_000
 PAPER_MINUTES = {"selection": "30", "CoProtector": "2", "CodeMark": "5", "PuzzleMark": "5"}
@@ -38,7 +39,9 @@ Unintended activation of universal marks, the section's last point, needs traine
 def page(records: Path) -> str:
     """The whole page, in Markdown."""
     facts, plan = load(records), json.loads((records / "plan.json").read_text())
-    scale = ", ".join(f"{each['records']:,} {each['language'].title()} functions" for each in facts)
+    scale = ", ".join(
+        f"{each['records']:,} {title_of(each['language'])} functions" for each in facts
+    )
     parts = [ABOUT.format(size=plan["records"] or "all", scale=scale, seed=plan["seed"])]
     parts += _synergy_section(facts)
     parts += _cost_section(facts)
@@ -108,7 +111,7 @@ def _cost_cells(language: Mapping[str, Any]) -> Iterator[list[str]]:
             continue
         scaled = took / language["records"] * PAPER_RECORDS / 60
         yield [
-            language["language"].title() if place == 0 else "",
+            title_of(language["language"]) if place == 0 else "",
             f"embedding, {step}" if mark else step,
             mark or "-",
             f"{took:.2f}",

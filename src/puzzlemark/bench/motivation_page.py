@@ -8,6 +8,7 @@ from typing import Any
 from puzzlemark.bench.records import explained, table
 from puzzlemark.bench.rq2_page import IN_PAPER, PAPER
 from puzzlemark.bench.variants import METHODS, load
+from puzzlemark.languages.base import title_of
 from puzzlemark.pages.figure import Axis, Bars, Figure, Panel, Violin, draw, quantile
 
 TITLES = {"killbadcode": "KillBadCode", "decoma": "DeCoMa"}
@@ -43,7 +44,9 @@ Scale: {scale}, drawn as in [RQ2](rq2.md) (one draw, seed {seed}).
 def page(records: Path) -> str:
     """The whole page, in Markdown."""
     facts, plan = load(records), json.loads((records / "plan.json").read_text())
-    scale = ", ".join(f"{each['records']:,} {each['language'].title()} functions" for each in facts)
+    scale = ", ".join(
+        f"{each['records']:,} {title_of(each['language'])} functions" for each in facts
+    )
     parts = [ABOUT.format(size=plan["records"] or "all", scale=scale, seed=plan["seed"])]
     parts += _rate_section(facts, records.name)
     parts += _line_section(facts, records.name)
@@ -149,7 +152,7 @@ def _line_section(facts: Facts, folder: str) -> Iterator[str]:
         head,
         [
             [
-                language["language"].title() if place == 0 else "",
+                title_of(language["language"]) if place == 0 else "",
                 SHORT.get(group, group),
                 f"{sum(counts.values()):,}",
                 *(f"{quantile(numbered(counts), share):g}" for share in QUARTERS),
@@ -179,7 +182,7 @@ def _draw_lines(facts: Facts) -> Figure:
             Violin(name, numbered(counts), colour)
             for colour, (name, (_, counts)) in enumerate(zip(names, shown, strict=True))
         )
-        panels.append(Panel(language["language"].title(), violins, names))
+        panels.append(Panel(title_of(language["language"]), violins, names))
     return Figure(
         "Lines of code",
         tuple(panels),

@@ -23,6 +23,7 @@ from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
+from puzzlemark.languages.base import title_of
 from puzzlemark.models.base import Model, open_model
 from puzzlemark.quality.measure import measure
 from puzzlemark.quality.scoring import scorer_of
@@ -189,7 +190,9 @@ def prepare(
     record_plan(place / "budget.json", asdict(budget))
     for language in sorted({choice.language for choice in choices}):
         if language not in corpora:
-            raise UsageError(f"{language} marks need a {language} corpus; pass --{language} FILE")
+            raise UsageError(
+                f"{title_of(language)} marks need a corpus of it; pass --{language} FILE"
+            )
         _sample(place / language, corpora[language], language, base, budget, clean, say)
     for choice in choices:
         mark_sample(place / choice.name, place / choice.language / "train.jsonl.gz", choice, budget)

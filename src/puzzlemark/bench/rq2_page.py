@@ -8,6 +8,7 @@ from typing import Any
 from puzzlemark.bench.choices import language_of
 from puzzlemark.bench.records import table
 from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
+from puzzlemark.languages.base import title_of
 from puzzlemark.staging import write_text
 
 TITLES = {
@@ -111,7 +112,7 @@ def _section(records: Path, language: str) -> Iterator[str]:
     if not found:
         return
     bare = max(facts["records"] for facts in found[f"bare-{language}"].values())
-    yield f"## {language.capitalize()}, {bare:,} functions\n"
+    yield f"## {title_of(language)}, {bare:,} functions\n"
     extra = sorted({method for methods in found.values() for method in methods} - set(METHODS))
     head = ["set", "marked"]
     for method in (*METHODS, *extra):

@@ -11,6 +11,7 @@ from puzzlemark.bench.rq4 import FEATURE_SETS, PROJECTIONS, TAUS, Found
 from puzzlemark.bench.trials import FOUND_HEAD, found_cells
 from puzzlemark.bench.variants import METHODS, load
 from puzzlemark.features.measure import DEFAULT, FEATURES
+from puzzlemark.languages.base import title_of
 from puzzlemark.pages.figure import Axis, Bars, Figure, Line, Panel, draw
 
 TITLES = {"killbadcode": "KillBadCode", "decoma": "DeCoMa"}
@@ -47,7 +48,9 @@ states is quoted in each section.
 def page(records: Path) -> str:
     """The whole page, in Markdown."""
     facts, plan = load(records), json.loads((records / "plan.json").read_text())
-    scale = ", ".join(f"{each['records']:,} {each['language'].title()} functions" for each in facts)
+    scale = ", ".join(
+        f"{each['records']:,} {title_of(each['language'])} functions" for each in facts
+    )
     parts = [ABOUT.format(size=plan["records"] or "all", scale=scale, seed=plan["seed"])]
     parts += _recall_section(facts, records.name)
     parts += _threshold_section(facts, records.name)
@@ -273,7 +276,7 @@ def _feature_section(facts: Facts, folder: str) -> Iterator[str]:
 def _draw_features(facts: Facts) -> Figure:
     panels = tuple(
         Panel(
-            language["language"].title(),
+            title_of(language["language"]),
             tuple(
                 Bars(
                     TITLES[method],
@@ -349,7 +352,7 @@ Case = tuple[str, Mapping[str, Any], str]
 def _cases(facts: Facts) -> list[Case]:
     """The four datasets of the paper: name, language, detector."""
     return [
-        (f"{TITLES[method]}, {language['language'].title()}", language, method)
+        (f"{TITLES[method]}, {title_of(language['language'])}", language, method)
         for method in METHODS
         for language in facts
     ]

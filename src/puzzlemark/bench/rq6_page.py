@@ -13,6 +13,7 @@ from puzzlemark.bench.records import table
 from puzzlemark.bench.rq6 import METHODS
 from puzzlemark.bench.rq6_models import BARE, evidence
 from puzzlemark.detectors._accuracy import Share
+from puzzlemark.languages.base import title_of
 from puzzlemark.staging import write_text
 
 SHOWN = (
@@ -125,7 +126,7 @@ def _attackers(run: Path, language: str, plan: Mapping[str, Any]) -> Iterator[st
     marks = {each.name: _read(each / "marks.json") for each in sets}
     size = next(iter(marks.values()))["records"]
     others = f", beyond the first {plan['beyond']:,}" if plan.get("beyond") else ""
-    yield f"\n## {language.capitalize()}, {size:,} functions (seed {plan['seed']}{others})\n"
+    yield f"\n## {title_of(language)}, {size:,} functions (seed {plan['seed']}{others})\n"
     yield table(
         ["set", "carriers", "edited", "base rate", "eligible", "hidden"],
         [_mark_cells(name, facts) for name, facts in marks.items()],

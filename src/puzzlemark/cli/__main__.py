@@ -18,6 +18,7 @@ from puzzlemark.cli._help import Command, Group
 from puzzlemark.cli.base import guarded, quiet_pipes, warnings_in_words
 
 NAME = "puzzlemark.toml"
+HELP = ["-h", "--help"]
 ABOUT = """Watermark a code dataset, and prove later that a model was trained on it.
 
 Start with: puzzlemark embed functions.jsonl.gz --output marked.jsonl.gz --manifest marks.jsonl.gz
@@ -31,7 +32,8 @@ def main() -> None:
     with quiet_pipes():
         with warnings_in_words():  # of commands that other packages add
             app = application(_asked(sys.argv[1:]))
-        app()
+        if not _show_help(app, sys.argv[1:]):
+            app()
 
 
 def application(only: str | None = None) -> typer.Typer:
@@ -49,6 +51,24 @@ def _asked(words: Sequence[str]) -> str | None:
     return words[0] if words[0] in known else None
 
 
+def _show_help(app: typer.Typer, words: Sequence[str]) -> bool:
+    """Print the help of a command, the short way: pydantic, which checks values, is not loaded."""
+    if len(words) < 2 or words[-1] not in HELP or _nearest_config() is not None:
+        return False  # a file may change the defaults that the help shows
+    command: Any = typer.main.get_command(app)
+    settings = command.context_settings
+    context = command.context_class(command, info_name="puzzlemark", **settings)
+    for word in words[:-1]:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            return False
+        context = command.context_class(
+            command, info_name=word, parent=context, **command.context_settings
+        )
+    print(command.get_help(context))
+    return True
+
+
 def _group(
     package: str, about: str, *, add_completion: bool = False, only: str | None = None
 ) -> typer.Typer:
@@ -59,7 +79,7 @@ def _group(
         no_args_is_help=True,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": HELP},
         rich_markup_mode=None,
     )
     for name, command in plugins.every(package, only):
@@ -102,11 +122,14 @@ def _options(
     _configure(context, config)
 
 
+def _nearest_config() -> Path | None:
+    """The nearest folder with a file of options, to know whether any has to be looked for."""
+    return next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / NAME).is_file()), None)
+
+
 def _configure(context: typer.Context, named: Path | None) -> None:
     """Give the command that was called the defaults of a file, if there is one."""
-    path = named
-    if path is None:
-        path = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / NAME).is_file()), None)
+    path = named or _nearest_config()
     if path is None or context.invoked_subcommand is None:
         return  # nothing is loaded for those who have no such file
     from puzzlemark.cli import _config

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -49,6 +50,7 @@ def run(
             "--attack",
             "-a",
             help="An attack, with settings: rename:detector=concat; see: puzzlemark list.",
+            autocompletion=names_of("attacks"),
         ),
     ],
     output: Annotated[

@@ -30,6 +30,7 @@ from rich.progress import (
 )
 from rich.segment import Segment
 
+from puzzlemark.cli._completing import features, names_of, one_of, with_commas
 from puzzlemark.errors import PuzzleMarkError, PuzzleMarkWarning, UsageError
 from puzzlemark.pages.diff import INVISIBLE, make_visible
 from puzzlemark.stores import locate
@@ -69,13 +70,17 @@ LanguageColumn = Annotated[
 ]
 Language = Annotated[
     str | None,
-    typer.Option(help="Language of the records that do not say it; see: puzzlemark list."),
+    typer.Option(
+        help="Language of the records that do not say it; see: puzzlemark list.",
+        autocompletion=names_of("languages"),
+    ),
 ]
 Split = Annotated[
     str | None,
     typer.Option(
         help="Of a folder: train, validation, test or all. (default: all but test and validation, "
-        "where the names of files tell splits apart)"
+        "where the names of files tell splits apart)",
+        autocompletion=one_of("train", "validation", "test", "all"),
     ),
 ]
 Workers = Annotated[
@@ -87,6 +92,7 @@ EngineName = Annotated[
         "--engine",
         help="Where the work is done; see: puzzlemark list. (default: processes, or serial for one "
         "worker)",
+        autocompletion=names_of("engines"),
     ),
 ]
 Dataset = Annotated[
@@ -106,9 +112,17 @@ ManifestOf = Annotated[
 Tau = Annotated[float, typer.Option(help="Leave out this share of the least suitable snippets.")]
 Features = Annotated[
     str | None,
-    typer.Option(help="Features to score by, with commas. (default: the paper's seven)"),
+    typer.Option(
+        help="Features to score by, with commas. (default: the paper's seven)",
+        autocompletion=with_commas(features),
+    ),
 ]
-Projection = Annotated[str, typer.Option(help="pca, topsis or mahalanobis.")]
+Projection = Annotated[
+    str,
+    typer.Option(
+        help="pca, topsis or mahalanobis.", autocompletion=names_of("carriers.projections")
+    ),
+]
 
 
 def place(name: str) -> "Path | str":
@@ -351,6 +365,8 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 def print_summary(summary: "Summary", *, aside: bool = False) -> None:
     """What a run did, in words; aside of a dataset that goes to standard output."""
+    from puzzlemark.languages.base import title_of
+
     console = errors_console() if aside else output_console()
     name = summary.action
     verb = {"embed": "marked", "apply": "marked", "revert": "reverted"}[name]
@@ -362,12 +378,13 @@ def print_summary(summary: "Summary", *, aside: bool = False) -> None:
     )
     for language, counts in summary.languages.items():
         marked, records = counts["marked"], counts["records"]
-        console.print(f"  {marked:>9,}  of {records:,} {unit} in {escape(language)}")
+        console.print(f"  {marked:>9,}  of {records:,} {unit} in {escape(title_of(language))}")
     if name == "embed":
         details = {key: count for key, count in summary.counts.items() if key != "marked"}
         for key, count in details.items():
             console.print(f"  {count:>9,}  {key}")
-        console.print(f"{unit} kept as they were:")
+        if summary.kept:
+            console.print(f"{unit} kept as they were:")
         for reason, count in _longest_first(summary.kept):
             console.print(f"  {count:>9,}  {escape(reason)}")
     for column, count in summary.recomputed.items():

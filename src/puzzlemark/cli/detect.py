@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -44,8 +45,9 @@ def run(
         typer.Option(
             "--method",
             "-m",
-            help="decoma, killbadcode, spectral_signature, activation_clustering or concat; with "
-            "settings: decoma:z=2.5.",
+            help="decoma, killbadcode, spectral_signature, activation_clustering, concat or "
+            "synonym_shadow; with settings: decoma:z=2.5.",
+            autocompletion=names_of("detectors"),
         ),
     ],
     output: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import features, marks, names_of, with_commas
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -65,12 +66,16 @@ def run(
             help="One of the paper's marks, or a watermark with or without settings: synonyms, "
             "fixed_prefix:prefix=node. The paper's own: P1, P2, U1 (Python), P3, P4, U2 (Java). "
             "CoProtector: W1, S1 (Python), W2, S2 (Java). "
-            "CodeMark: B1, B2, M1 (Python), B3, B4, M2 (Java). (default: universal)"
+            "CodeMark: B1, B2, M1 (Python), B3, B4, M2 (Java). (default: universal)",
+            autocompletion=marks,
         ),
     ] = None,
     watermark: Annotated[
         str | None,
-        typer.Option(help="The same as --mark, for a watermark with settings."),
+        typer.Option(
+            help="The same as --mark, for a watermark with settings.",
+            autocompletion=names_of("watermarks"),
+        ),
     ] = None,
     policy: Annotated[
         Literal["paper", "safe"],
@@ -110,7 +115,8 @@ def run(
         str | None,
         typer.Option(
             help="Features to score by, with commas, or the .parquet file that `puzzlemark score` "
-            "wrote of this dataset, so that it is not measured again. (default: the paper's seven)"
+            "wrote of this dataset, so that it is not measured again. (default: the paper's seven)",
+            autocompletion=with_commas(features),
         ),
     ] = None,
     projection: Projection = "pca",

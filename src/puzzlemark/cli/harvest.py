@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     EngineName,
@@ -24,7 +25,13 @@ def run(
         Path,
         typer.Argument(metavar="FOLDER_OR_ZIP", help="Folder, .zip, .tar.gz or single file."),
     ],
-    language: Annotated[str, typer.Option(help="Language to look for; see: puzzlemark list.")],
+    language: Annotated[
+        str,
+        typer.Option(
+            help="Language to look for; see: puzzlemark list.",
+            autocompletion=names_of("languages"),
+        ),
+    ],
     output: Annotated[
         Place,
         typer.Option(

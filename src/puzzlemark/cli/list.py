@@ -20,9 +20,10 @@ def run(as_json: AsJson = False) -> None:
 
     puzzlemark list --json
     """
+    from puzzlemark.languages.base import title_of
     from puzzlemark.watermarks.base import named, to_settings
 
-    marks = {
+    marks: dict[str, dict[str, Any]] = {
         name: {
             "language": each.language,
             "watermark": each.watermark.name,
@@ -37,7 +38,9 @@ def run(as_json: AsJson = False) -> None:
     console = output_console()
     console.print("[bold]marks[/] (puzzlemark embed --mark NAME)")
     for name, mark in marks.items():
-        console.print(f"  {name}  {mark['language']:<8}{mark['watermark']}{_settings(mark)}")
+        console.print(
+            f"  {name}  {title_of(mark['language']):<8}{mark['watermark']}{_settings(mark)}"
+        )
     for package, variants in found.items():
         console.print(f"[bold]{package}[/]")
         for name, about in variants.items():

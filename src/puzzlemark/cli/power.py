@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from puzzlemark.cli._completing import one_of
 from puzzlemark.cli.base import AsJson, output_console, print_json, refuse_ignored
 from puzzlemark.errors import UsageError
 
@@ -30,7 +31,10 @@ def run(
     ] = None,
     test: Annotated[
         str,
-        typer.Option(help="mcnemar: the default of verify. fisher: the paper's. sequential."),
+        typer.Option(
+            help="mcnemar: the default of verify. fisher: the paper's. sequential.",
+            autocompletion=one_of("mcnemar", "fisher", "sequential"),
+        ),
     ] = "mcnemar",
     ratio: Annotated[
         float, typer.Option(help="Null ratio of armed to control; 2.9 for universal marks.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import marks, names_of
 from puzzlemark.cli.base import (
     REASONS_SHOWN,
     AsJson,
@@ -83,7 +84,10 @@ def run(
     ] = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(help="Only files of this language; may be repeated. (default: all)"),
+        typer.Option(
+            help="Only files of this language; may be repeated. (default: all)",
+            autocompletion=names_of("languages"),
+        ),
     ] = None,
     include: Annotated[
         list[str] | None,
@@ -94,11 +98,15 @@ def run(
         typer.Option(help="No paths like this, as in .gitignore: 'examples/'; may be repeated."),
     ] = None,
     mark: Annotated[
-        str | None, typer.Option(help="One of the paper's watermarks: U1, P1, ...")
+        str | None,
+        typer.Option(help="One of the paper's watermarks: U1, P1, ...", autocompletion=marks),
     ] = None,
     watermark: Annotated[
         str | None,
-        typer.Option(help="A watermark with settings. (default: universal:joining=own)"),
+        typer.Option(
+            help="A watermark with settings. (default: universal:joining=own)",
+            autocompletion=names_of("watermarks"),
+        ),
     ] = None,
     rate: Annotated[
         float | None,
@@ -206,6 +214,8 @@ def _announce(worth: "Worth") -> None:
 
 
 def _print(done: "Protected") -> None:
+    from puzzlemark.languages.base import title_of
+
     console = output_console()
     would = "would be " if done.dry_run else ""
     if done.action == "revert":
@@ -222,7 +232,7 @@ def _print(done: "Protected") -> None:
     _print_reasons("functions without a mark:", done.kept)
     _print_reasons("files left alone:", done.left_alone)
     for language, how in done.compared.items():
-        console.print(f"compared  {language}: {escape(how)}")
+        console.print(f"compared  {title_of(language)}: {escape(how)}")
     if done.test_runs:
         console.print(f"tests     run {done.test_runs} times; they pass")
     console.print(f"files     {len(done.changed):,} {would}changed")

@@ -16,6 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -45,14 +46,21 @@ Watch = Callable[["Moment"], None]
 def run(
     dataset: Dataset,
     base: Annotated[
-        str, typer.Option(help="The model to begin with: a folder, or a name in the local cache.")
+        str,
+        typer.Option(
+            help="The model to begin with: a folder, or a name in the local cache.",
+            autocompletion=names_of("models.pretrained"),
+        ),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The model's folder, resumed if it exists.")
     ],
     recipe: Annotated[
         str | None,
-        typer.Option(help="paper, cpu or cpu_fast. (default: paper on a GPU, cpu elsewhere)"),
+        typer.Option(
+            help="paper, cpu or cpu_fast. (default: paper on a GPU, cpu elsewhere)",
+            autocompletion=names_of("training.recipes"),
+        ),
     ] = None,
     seed: Seed = 0,
     part: Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     ManifestOf,
@@ -57,7 +58,10 @@ def run(
     ] = None,
     manifest: ManifestOf = None,
     probes: Annotated[Path | None, typer.Option(help="Probes made by puzzlemark probe.")] = None,
-    model: Annotated[str | None, typer.Option(help="hf, openai, replay or scripted.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="hf, openai, replay or scripted.", autocompletion=names_of("models")),
+    ] = None,
     model_args: Annotated[
         str, typer.Option(help="Arguments of the model: pretrained=PATH or base_url=...,model=...")
     ] = "",
@@ -84,7 +88,10 @@ def run(
     ] = False,
     reference: Annotated[
         str | None,
-        typer.Option(help="Kind of an innocent model whose log-probabilities are held against it."),
+        typer.Option(
+            help="Kind of an innocent model whose log-probabilities are held against it.",
+            autocompletion=names_of("models"),
+        ),
     ] = None,
     reference_args: Annotated[str, typer.Option(help="Arguments of the innocent model.")] = "",
     temperature: Annotated[

@@ -8,7 +8,7 @@ from typing import Literal
 import tree_sitter
 
 from puzzlemark.errors import UnparsableSnippet
-from puzzlemark.languages.base import Language, find
+from puzzlemark.languages.base import Language, find, title_of
 from puzzlemark.snippet import Edit, Snippet, apply_edits
 from puzzlemark.syntax.tree import parser_of, refuse_depth
 
@@ -42,7 +42,7 @@ def abstract(
     """
     language = find(snippet.language)
     if language is None:
-        raise UnparsableSnippet(f"decoma knows no {snippet.language}")
+        raise UnparsableSnippet(f"decoma knows no {title_of(snippet.language)}")
     source = strip_comments(snippet.code, language).encode()
     parser = parser_of(language.grammar)
     root = parser.parse(source).root_node

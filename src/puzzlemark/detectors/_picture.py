@@ -38,6 +38,6 @@ def score_picture(suspicion: Suspicion, method: str) -> str:
             above="flagged" if separates else "with a score",
             threshold="first flagged",
         ),
-        subtitle=f"{int(suspicion.flagged.sum()):,} of {len(suspicion):,} records flagged; "
-        f"{zeros:,} with the score 0 are not drawn",
+        subtitle=f"{int(suspicion.flagged.sum()):,} of {len(suspicion):,} records flagged"
+        + (f"; {zeros:,} with the score 0 are not drawn" if zeros else ""),
     )

@@ -21,6 +21,7 @@ from puzzlemark.embedding.plan import (
 )
 from puzzlemark.embedding.traces import UNRESTORABLE
 from puzzlemark.errors import CorpusError, NothingMarked
+from puzzlemark.languages.base import title_of
 from puzzlemark.stores import Location
 from puzzlemark.watermarks.base import named
 
@@ -151,9 +152,9 @@ def warn_of_assumed_language(
     if language is None or wrong <= records * ODD_SHARE:
         return []
     message = (
-        f"no record says its language, so all were read as {language}, that of {mark}; {wrong:,} "
-        f"of {records:,} have syntax errors in it: if they are something else, pass --language or "
-        "--language-column"
+        f"no record says its language, so all were read as {title_of(language)}, that of {mark}; "
+        f"{wrong:,} of {records:,} have syntax errors in it: if they are something else, pass "
+        "--language or --language-column"
     )
     return [message]
 
@@ -180,7 +181,7 @@ def _other_language(case: _Case, match: re.Match[str]) -> str:
         for name, each in known.items()
         if each.language == match["language"] and each.watermark.name == ours
     ]
-    spoken, wanted = match["language"].capitalize(), (case.settings.language or "").capitalize()
+    spoken, wanted = title_of(match["language"]), title_of(case.settings.language or "")
     tried = f"try {' or '.join(sorted(others))}" if others else "try another mark: puzzlemark list"
     return f"{case.share} are {spoken}; {case.watermark} is for {wanted}: {tried}"
 

@@ -282,7 +282,12 @@ def _check_ledger(found: Checking) -> None:
             "there is no list: how often models were asked is the owner's word",
         )
         return
-    found.say(about, "It was not changed", "ok", f"{len(ledger.runs):,} runs were entered")
+    found.say(
+        about,
+        "It was not changed",
+        "ok",
+        "1 run was entered" if len(ledger.runs) == 1 else f"{len(ledger.runs):,} runs were entered",
+    )
     _check_attempts(found, ledger)
     last = {int(event["run"]): event for event in ledger.judged}
     here = {

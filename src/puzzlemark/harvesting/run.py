@@ -18,7 +18,7 @@ from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.files import keep_apart
 from puzzlemark.harvesting.functions import FIELDS, Collected, Origin, Record, Wanted, collect_all
 from puzzlemark.harvesting.sources import SKIPPED_FOLDERS, Choice, Source
-from puzzlemark.languages.base import find, parsing_packages
+from puzzlemark.languages.base import find, parsing_packages, title_of
 from puzzlemark.progress import Progress
 from puzzlemark.provenance import versions
 from puzzlemark.resuming import Kept, Work, keep_or_find, resumable
@@ -230,7 +230,9 @@ def _at_least_one(records: Iterator[Record], tally: Harvested) -> Iterator[Recor
     yield from records
     if not tally.records:
         # an empty dataset would only fail later, in a place that says less
-        raise CorpusError(f"{tally.source}: no {tally.language} functions in it{_because(tally)}")
+        raise CorpusError(
+            f"{tally.source}: no {title_of(tally.language)} functions in it{_because(tally)}"
+        )
 
 
 def _because(tally: Harvested) -> str:

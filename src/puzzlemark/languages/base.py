@@ -116,6 +116,7 @@ class Language:
     """One language. Its scopes are resolved by `puzzlemark.syntax.resolvers.<name>`."""
 
     name: str
+    title: str = ""  # as people write it: `JavaScript`; see `title_of`
     aliases: frozenset[str] = frozenset()  # other spellings met in datasets, lower case
     grammar: Grammar
     wrapper: tuple[bytes, bytes] | None = None  # tried around a snippet that does not parse alone
@@ -191,6 +192,12 @@ def find(name: str) -> Language | None:
     wanted = name.strip().lower()
     found = (each for each in every_language() if wanted in (each.name, *each.aliases))
     return next(found, None)
+
+
+def title_of(name: str) -> str:
+    """A language as people write it: `title_of("php") -> "PHP"`; one without a table as it is."""
+    language = find(name)
+    return name if language is None else language.title or language.name.capitalize()
 
 
 def find_by_path(path: str) -> Language | None:

@@ -7,6 +7,7 @@ STRINGS = frozenset({"interpreted_string_literal", "raw_string_literal", "rune_l
 
 PLUGIN = Language(
     name="go",
+    title="Go",
     aliases=frozenset({"golang"}),
     grammar=Grammar("tree_sitter_go"),
     example="""\

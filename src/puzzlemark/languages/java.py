@@ -66,6 +66,7 @@ fld field | ext extension | tok token | ctor constructor
 
 PLUGIN = Language(
     name="java",
+    title="Java",
     grammar=Grammar("tree_sitter_java"),
     wrapper=(b"class X {", b"\n}"),
     example="""\

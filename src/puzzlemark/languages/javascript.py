@@ -7,6 +7,7 @@ STRINGS = frozenset({"string", "template_string"})
 
 PLUGIN = Language(
     name="javascript",
+    title="JavaScript",
     aliases=frozenset("js jsx mjs cjs ecmascript nodejs".split()),
     grammar=Grammar("tree_sitter_javascript"),
     wrapper=(b"class X {", b"\n}"),  # around a method

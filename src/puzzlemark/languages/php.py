@@ -22,6 +22,7 @@ CLASSES = frozenset(
 
 PLUGIN = Language(
     name="php",
+    title="PHP",
     aliases=frozenset("php5 php7 php8".split()),
     grammar=Grammar("tree_sitter_php", entry="language_php_only"),
     wrapper=(b"class X {", b"\n}"),  # around a method

@@ -102,6 +102,7 @@ def strip_comments(code: str) -> str:
 
 PLUGIN = Language(
     name="python",
+    title="Python",
     aliases=frozenset({"py", "python2", "python3"}),
     grammar=Grammar("tree_sitter_python"),
     example="""\

@@ -28,6 +28,7 @@ STRINGS = frozenset("string subshell heredoc_body".split())
 
 PLUGIN = Language(
     name="ruby",
+    title="Ruby",
     aliases=frozenset("rb jruby".split()),
     grammar=Grammar("tree_sitter_ruby"),
     example="""\

@@ -9,6 +9,7 @@ from puzzlemark.languages.typescript import PLUGIN as TYPESCRIPT
 PLUGIN = replace(
     TYPESCRIPT,
     name="tsx",
+    title="TSX",
     aliases=frozenset({"typescriptreact"}),
     grammar=Grammar("tree_sitter_typescript", "language_tsx"),
     measures=replace(

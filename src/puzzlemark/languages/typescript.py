@@ -20,6 +20,7 @@ SYNONYMS = tuple(
 PLUGIN = replace(
     JAVASCRIPT,
     name="typescript",
+    title="TypeScript",
     aliases=frozenset({"ts", "mts", "cts"}),
     grammar=Grammar("tree_sitter_typescript", "language_typescript"),
     example="""\

@@ -164,12 +164,14 @@ class OpenAI:
     def introduce(self) -> dict[str, Any]:
         """What the server says that it serves (`/models`); it costs nothing and is not counted.
 
-        Whoever cannot be reached is found out here, in a second. A server without such a list may
-        still answer: then the reason is what is known.
+        Whoever cannot be reached is found out here, in a second, and who ignores a suffix by two
+        calls that count. A server without such a list may still answer: then the reason is what is
+        known.
         """
         opened: OpenAsk[dict[str, Any]] = self._open_greeting
         with closing(ask_together(opened, [Request("-", 1, 0.0, 0)], 1)) as batches:
             ((_, said),) = (each for arrived in batches for each in arrived)
+        self._require_suffix()
         return said
 
     def heard(self, request: Asked) -> dict[str, Any] | None:

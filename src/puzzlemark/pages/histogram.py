@@ -11,8 +11,8 @@ from puzzlemark.pages.template import render
 
 BINS = 50
 TICKS = 6  # across, about
-WIDTH, HEIGHT = 760, 420
-LEFT, RIGHT, TOP, BOTTOM = 76, 28, 118, 64  # margins around the plot
+WIDTH, HEIGHT = 760, 440
+LEFT, RIGHT, TOP, BOTTOM = 76, 28, 138, 64  # margins around the plot
 
 
 @dataclass(frozen=True, slots=True)

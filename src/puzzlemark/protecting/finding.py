@@ -4,13 +4,16 @@ A mark is looked for in this order: its function as it was written, with the mar
 its own file or in another one; then the function of its name, changed by somebody since.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.errors import EditMismatch, UnparsableSnippet, UnsafeRename
+from puzzlemark.languages.base import every_language
 from puzzlemark.protecting.sources import Placed, digest
 from puzzlemark.snippet import Edit, Snippet, apply_edits, invert_edits
 from puzzlemark.syntax.rename import rename
@@ -182,4 +185,16 @@ def name_of(id_: str) -> str:
 
 
 def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+    """What a function is called without its classes: `"Shop::Cart#total" -> "total"`."""
+    return _signs().split(name)[-1]
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    """What stands between classes and functions, in any language."""
+    signs = {
+        sign
+        for language in every_language()
+        for sign in (language.class_sign, *language.function_signs.values())
+    }
+    return re.compile("|".join(re.escape(sign) for sign in sorted(signs)))

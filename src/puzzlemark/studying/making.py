@@ -16,7 +16,7 @@ from puzzlemark.embedding.secret import find_secret, secret_path
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
-from puzzlemark.languages.base import parsing_packages
+from puzzlemark.languages.base import parsing_packages, title_of
 from puzzlemark.pages.study import Round, StudyPage, study_page
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.provenance import versions
@@ -285,7 +285,7 @@ class _Maker:
         ]
         texts = plan.texts.fill(
             snippets=str(len(snippets)),
-            language=participant.language.capitalize(),
+            language=title_of(participant.language),
             rounds=str(self.design.rounds),
             ways=ways_of(schemes),
         )

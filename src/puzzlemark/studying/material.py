@@ -14,7 +14,7 @@ from puzzlemark.embedding.run import embed
 from puzzlemark.embedding.scores import score
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import NothingMarked, UnparsableSnippet, UsageError
-from puzzlemark.languages.base import find
+from puzzlemark.languages.base import find, title_of
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.studying.design import Design
@@ -138,8 +138,8 @@ def gather(
     for choice in choices:
         if choice.language not in languages:
             raise UsageError(
-                f"{choice.name} is for {choice.language}, and no dataset has readable functions in "
-                "it; pass one that has, or leave the watermark out"
+                f"{choice.name} is for {title_of(choice.language)}, and no dataset has readable "
+                "functions in it; pass one that has, or leave the watermark out"
             )
     wanted = {choice.language for choice in choices}
     measured = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from puzzlemark.bench.records import table
+from puzzlemark.languages.base import title_of
 from puzzlemark.pages.diff import make_visible
 from puzzlemark.statistics.rates import Rate
 from puzzlemark.studying.scoring import MarkScore, StudyScore
@@ -63,7 +64,7 @@ For each watermark a participant judged {task}, {times}.
     parts = [head]
     for language in dict.fromkeys(each.language for each in score.marks):
         marks = [each for each in score.marks if each.language == language]
-        parts += [f"## {language.capitalize()}\n", _marks(marks)]
+        parts += [f"## {title_of(language)}\n", _marks(marks)]
     told = HOW_TO_READ.format(draws=score.draws, seed=score.seed, tests=len(score.marks))
     parts += [told, "## All watermarks together\n", _groups(score)]
     parts.append(

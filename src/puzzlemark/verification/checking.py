@@ -163,8 +163,9 @@ def _moved_name(probe: Probe) -> set[str]:
     """The name that stands in both prompts, and in the control comes earlier."""
     if "control" not in probe.arms:
         return set()
+    declaring = declaring_words()
     armed, control = (
-        [word for word in _WORD.findall(arm.prompt) if word not in declaring_words()]
+        [word for word in _WORD.findall(arm.prompt) if word not in declaring]
         for arm in (probe.armed, probe.arms["control"])
     )
     if sorted(armed) != sorted(control):

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from puzzlemark.errors import PuzzleMarkError
-from puzzlemark.journal import Journal, Kind, differences, opened, spell, whole_lines
+from puzzlemark.journal import (
+    Journal,
+    Kind,
+    begin_anew,
+    differences,
+    opened,
+    spell,
+    whole_lines,
+)
 from puzzlemark.models.base import (
     Asked,
     BudgetEnded,
@@ -168,6 +176,8 @@ def asking(
 ) -> Iterator[Asking]:
     """Open the transcript of a run, begun or new, and go on with it."""
     with opened(path, KIND, header.to_json()) as journal:
+        if witness is not None and not witness.path.exists() and len(journal.lines) == 1:
+            begin_anew(journal, header.to_json())  # the model was never reached: nothing was asked
         transcript = _parse(path, journal.lines)
         _check(path, transcript.header, header.to_json())
         if witness is not None:

@@ -17,6 +17,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import get_args
 
 from puzzlemark import plugins
@@ -94,7 +95,9 @@ def _undeclared(prompt: str, name: str) -> Iterator[str]:
     if _WORD.findall(prompt).count(name) != 1:
         return
     for form in declarations():
-        text = rf"(?<!\w){re.escape(form.format(name))}(?!\w)"
+        if (declared := form.format(name)) not in prompt:
+            continue  # most forms are another language's; a pattern costs more than a look
+        text = rf"(?<!\w){re.escape(declared)}(?!\w)"
         for pattern in (f"{text}, ", f", {text}", rf"{text}\r?\n[ \t]*", rf"\r?\n[ \t]*{text}"):
             if found := re.search(pattern, prompt):
                 yield prompt[: found.start()] + prompt[found.end() :]
@@ -102,6 +105,11 @@ def _undeclared(prompt: str, name: str) -> Iterator[str]:
 
 def declarations() -> frozenset[str]:
     """How the languages declare one more variable: `{}`, `{} = None`, `Object {}`, ..."""
+    return _declarations(plugins.names("languages"))
+
+
+@cache  # every word of a prompt asks
+def _declarations(_languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
         text.removesuffix(", ")
         for language in every_language()
@@ -191,4 +199,9 @@ def joins(heads: Collection[str], tails: Collection[str], target: str) -> set[st
 
 def declaring_words() -> frozenset[str]:
     """`Object`, `None`, ...: what a declaration of one more variable is made of beside its name."""
-    return frozenset(word for text in declarations() for word in _WORD.findall(text))
+    return _words(declarations())
+
+
+@cache
+def _words(texts: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in _WORD.findall(text))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
-from puzzlemark.languages.base import Language, find
+from puzzlemark.languages.base import Language, find, title_of
 
 LABEL = "puzzlemark prefixes 1"
 HOLE = "\0"  # stands for the prefix in a frame; refused in prompts
@@ -50,7 +50,7 @@ class Subset:
     def why_not(self) -> str | None:
         """Why nothing can be drawn, or None."""
         if not self.pool:
-            return f"no pool of {self.language} has the version {self.version} here"
+            return f"no pool of {title_of(self.language)} has the version {self.version} here"
         if not 0 < self.number < len(self.pool):
             return f"{self.number} names cannot be drawn from a pool of {len(self.pool)}"
         return None

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from puzzlemark import plugins
 from puzzlemark.errors import UnsafeRename, UsageError
+from puzzlemark.languages.base import title_of
 from puzzlemark.syntax.rewritings.base import Occurrence, Rewriting, compose, load
 from puzzlemark.syntax.tree import Tree
 from puzzlemark.syntax.variables import Function, Policy
@@ -81,7 +82,8 @@ class CodeMark:
     def __post_init__(self) -> None:
         languages = {each.LANGUAGE for pair in self._rewritings() for each in pair}
         if len(languages) > 1:
-            raise UsageError(f"pairs={self.pairs}: rewritings of {' and '.join(sorted(languages))}")
+            titles = " and ".join(sorted(map(title_of, languages)))
+            raise UsageError(f"pairs={self.pairs}: rewritings of {titles}")
 
     def _names(self) -> tuple[tuple[str, str], ...]:
         pairs = [tuple(map(str.strip, pair.split(">"))) for pair in self.pairs.split("+")]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import marks, with_commas
 from puzzlemark.cli.base import errors_console, output_console, refuse_ignored
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
@@ -28,11 +29,17 @@ Records = Annotated[
 ]
 Marks = Annotated[
     str,
-    typer.Option(help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node."),
+    typer.Option(
+        help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node.",
+        autocompletion=with_commas(marks),
+    ),
 ]
 SomeMarks = Annotated[
     str | None,
-    typer.Option(help="Which watermarks, with commas. (default: those of the paper's figure)"),
+    typer.Option(
+        help="Which watermarks, with commas. (default: those of the paper's figure)",
+        autocompletion=with_commas(marks),
+    ),
 ]
 Page = Annotated[Path | None, typer.Option(help="Write the page here, from the records.")]
 
@@ -106,11 +113,13 @@ def _read_dataset(spelled: str) -> tuple[str, Path]:
 def refuse_marks(marks: Sequence[str], corpora: Mapping[str, Path]) -> None:
     """Refuse watermarks that do not exist, or have no dataset of their language."""
     from puzzlemark.bench.choices import choose
+    from puzzlemark.languages.base import title_of
 
     for choice in choose(marks, corpora):
         if (language := choice.language) not in corpora:
             raise UsageError(
-                f"{choice.name} is for {language}; pass --{language} FILE, or leave it out"
+                f"{choice.name} is for {title_of(language)}; pass --{language} FILE, or leave "
+                "it out"
             )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import names_of, one_of
 from puzzlemark.cli.bench.base import GOES_ON, Corpus, Marks, given_corpora, refuse_marks, say
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart
@@ -28,11 +29,19 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for models, probes and transcripts.")
     ] = Path("hyperparameters"),
     budget: Annotated[
-        str, typer.Option(help="half, tenth, twentieth or paper: how many functions carry a mark.")
+        str,
+        typer.Option(
+            help="half, tenth, twentieth or paper: how many functions carry a mark.",
+            autocompletion=one_of("half", "tenth", "twentieth", "paper"),
+        ),
     ] = "half",
     marks: Marks = "P1,P2,U1",
     recipe: Annotated[
-        str, typer.Option(help="Whose rate is tried ten times larger and smaller.")
+        str,
+        typer.Option(
+            help="Whose rate is tried ten times larger and smaller.",
+            autocompletion=names_of("training.recipes"),
+        ),
     ] = "cpu_fast",
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1, max=2)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from puzzlemark import plugins
+from puzzlemark.cli._completing import one_of
 from puzzlemark.cli.base import EngineName, output_console
 from puzzlemark.cli.bench.base import GOES_ON, Corpus, given_corpora, say
 from puzzlemark.errors import PuzzleMarkError, UsageError
@@ -23,7 +24,11 @@ WHEN_INTERRUPTED = GOES_ON
 
 def run(
     scale: Annotated[
-        str, typer.Option(help="tiny (a toy model, minutes), small (a computer), full.")
+        str,
+        typer.Option(
+            help="tiny (a toy model, minutes), small (a computer), full.",
+            autocompletion=one_of("tiny", "small", "full"),
+        ),
     ] = "tiny",
     python: Corpus = None,
     java: Corpus = None,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import names_of, one_of
 from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
@@ -42,11 +43,19 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for models, probes and transcripts.")
     ] = Path("rq1"),
     budget: Annotated[
-        str, typer.Option(help="half, tenth, twentieth or paper: how many functions carry a mark.")
+        str,
+        typer.Option(
+            help="half, tenth, twentieth or paper: how many functions carry a mark.",
+            autocompletion=one_of("half", "tenth", "twentieth", "paper"),
+        ),
     ] = "half",
     marks: Marks = "P1,P2,U1,P3,P4,U2",
     recipe: Annotated[
-        str, typer.Option(help="How models are trained: cpu_fast, cpu:layers=4, ...")
+        str,
+        typer.Option(
+            help="How models are trained: cpu_fast, cpu:layers=4, ...",
+            autocompletion=names_of("training.recipes"),
+        ),
     ] = "cpu",
     seed: Annotated[
         int, typer.Option(help="Draws functions, order of training, probes and answers.", min=0)

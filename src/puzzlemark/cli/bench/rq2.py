@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import marks, names_of, with_commas
 from puzzlemark.cli.base import EngineName, Workers, refuse_ignored
 from puzzlemark.cli.bench.base import (
     GOES_ON,
@@ -36,14 +37,16 @@ def run(
         str | None,
         typer.Option(
             help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node. "
-            "(default: all that have a name)"
+            "(default: all that have a name)",
+            autocompletion=with_commas(marks),
         ),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
             help="Which detectors, with commas: decoma, or decoma:z=2.5. "
-            "(default: the five of the page)"
+            "(default: the five of the page)",
+            autocompletion=with_commas(names_of("detectors")),
         ),
     ] = None,
     size: Size = "all",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import one_of
 from puzzlemark.cli.base import output_console
 from puzzlemark.cli.bench.base import (
     GOES_ON,
@@ -39,7 +40,11 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for datasets, models and transcripts.")
     ] = Path("rq3"),
     scale: Annotated[
-        str, typer.Option(help="tiny, small or full: how many functions and steps.")
+        str,
+        typer.Option(
+            help="tiny, small or full: how many functions and steps.",
+            autocompletion=one_of("tiny", "small", "full"),
+        ),
     ] = "small",
     marks: Marks = "P1,P3,U1,U2,P2,P4",
     jobs: Annotated[

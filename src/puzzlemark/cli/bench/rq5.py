@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import one_of
 from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
@@ -41,7 +42,11 @@ def run(
         Path, typer.Option("--output", "-o", help="Folder for datasets, models and transcripts.")
     ] = Path("rq5"),
     scale: Annotated[
-        str, typer.Option(help="tiny, small or full: how many functions and steps.")
+        str,
+        typer.Option(
+            help="tiny, small or full: how many functions and steps.",
+            autocompletion=one_of("tiny", "small", "full"),
+        ),
     ] = "small",
     marks: Marks = "P1,P2,U1",
     side_by_side: Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from puzzlemark.cli._completing import marks, names_of, one_of, with_commas
 from puzzlemark.cli.base import EngineName, Workers, refuse_ignored
 from puzzlemark.cli.bench.base import (
     GOES_ON,
@@ -39,14 +40,16 @@ def run(
         str | None,
         typer.Option(
             help="Which watermarks, with commas; @ and a rate may follow: synonyms:share=1@0.1. "
-            "(default: all that have a name, and those with a key)"
+            "(default: all that have a name, and those with a key)",
+            autocompletion=with_commas(marks),
         ),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
             help="Which detectors, with commas: decoma, or decoma:z=2.5. "
-            "(default: the four of the page)"
+            "(default: the four of the page)",
+            autocompletion=with_commas(names_of("detectors")),
         ),
     ] = None,
     size: Annotated[str, typer.Option(help="Records to draw from each dataset, or all.")] = "all",
@@ -55,7 +58,11 @@ def run(
         typer.Option(help="Train models instead, from this one: the folder of `model fetch`."),
     ] = None,
     budget: Annotated[
-        str, typer.Option(help="With --base: tiny, cpu or full, how many models and functions.")
+        str,
+        typer.Option(
+            help="With --base: tiny, cpu or full, how many models and functions.",
+            autocompletion=one_of("tiny", "cpu", "full"),
+        ),
     ] = "cpu",
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1, max=2)

@@ -6,11 +6,19 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import AsJson, Force, output_console, print_json, progress, warn
 
 
 def run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which model: smollm2.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Which model: smollm2.",
+            autocompletion=names_of("models.pretrained"),
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Its folder; else ~/.cache/puzzlemark/models/NAME."),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import names_of
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 def run(
     context: typer.Context,
     dataset: Dataset,
-    model: Annotated[str, typer.Option(help="hf, openai, replay or scripted.")],
+    model: Annotated[
+        str,
+        typer.Option(help="hf, openai, replay or scripted.", autocompletion=names_of("models")),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the numbers go: a .json.")],
     model_args: Annotated[
         str, typer.Option(help="Arguments of the model: pretrained=PATH or base_url=...,model=...")

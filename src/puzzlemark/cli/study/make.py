@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.markup import escape
 
+from puzzlemark.cli._completing import marks, with_commas
 from puzzlemark.cli.base import (
     AsJson,
     CodeColumn,
@@ -38,7 +39,8 @@ def run(
         str | None,
         typer.Option(
             help="Which watermarks, with commas: P1, or fixed_prefix:prefix=node. (default: the "
-            "paper's fourteen)"
+            "paper's fourteen)",
+            autocompletion=with_commas(marks),
         ),
     ] = None,
     participants: Annotated[
@@ -141,12 +143,16 @@ def run(
 
 
 def _print(made: "Made", rounds: int) -> None:
+    from puzzlemark.languages.base import title_of
+
     console = output_console()
     people = len(made.participants)
     console.print(f"[bold]study {made.study}[/]: {people} participants, {len(made.pages)} pages")
     for language, count in made.snippets.items():
         readers = sum(each == language for each in made.participants.values())
         times = f", {rounds} times" if rounds > 1 else ""
-        console.print(f"  {language}: {readers} participants judge {count} snippets each{times}")
+        console.print(
+            f"  {title_of(language)}: {readers} participants judge {count} snippets each{times}"
+        )
     console.print(f"pages     {escape(made.output)}")
     console.print(f"key       {escape(made.key)} (private: it says what is marked)")

@@ -62,6 +62,7 @@ def run(
 
 
 def _print(score: "StudyScore") -> None:
+    from puzzlemark.languages.base import title_of
     from puzzlemark.studying.results import PAPER, spell, spell_p
 
     console = output_console()
@@ -83,8 +84,9 @@ def _print(score: "StudyScore") -> None:
     for group in score.groups:
         agreement = "-" if group.alpha is None else f"{group.alpha:.2f}"
         console.print(
-            f"{group.language}, round {group.round}: {group.participants} people, bare flagged "
-            f"{spell(group.false_flags)}, alpha {agreement}, {group.seconds[1]:.1f} s a snippet"
+            f"{title_of(group.language)}, round {group.round}: {group.participants} people, "
+            f"bare flagged {spell(group.false_flags)}, alpha {agreement}, "
+            f"{group.seconds[1]:.1f} s a snippet"
         )
     for problem in score.problems:
         warn(f"not counted: {problem}")
