@@ -319,7 +319,10 @@ def _pack(parts: list[_Part]) -> bytes:
         }
     ).replace_schema_metadata({"unmeasured": orjson.dumps(unmeasured)})
     with pa.BufferOutputStream() as stream:
-        pq.write_table(table, stream, compression="zstd")
+        # a third of the time of the usual settings: a part is small, and read once if ever
+        pq.write_table(
+            table, stream, compression="snappy", use_dictionary=False, write_statistics=False
+        )
         content: bytes = stream.getvalue().to_pybytes()
     return content
 
