@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import orjson
@@ -18,7 +18,6 @@ from puzzlemark.carriers.selection import Suitability, Values, fit
 from puzzlemark.corpora.base import Batch, Corpus, Entry, open_corpus
 from puzzlemark.corpora.records import RECORD_BYTES, record_digest
 from puzzlemark.embedding.columns import Column, pieces
-from puzzlemark.embedding.manifest import Header
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import FEATURES, FeatureTable, measure
@@ -29,6 +28,9 @@ from puzzlemark.snippet import Snippet
 from puzzlemark.stores import Location
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.watermarks.base import Watermark
+
+if TYPE_CHECKING:  # workers that only measure start without it, and so without pydantic
+    from puzzlemark.embedding.manifest import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def open_input(
     return replace(path, language=path.language or default_language)
 
 
-def reopen(path: Location | str, header: Header, *, language: str | None = None) -> Corpus:
+def reopen(path: Location | str, header: "Header", *, language: str | None = None) -> Corpus:
     """A dataset of a manifest, original or marked, read as it was when it was marked."""
     return open_corpus(
         path,
