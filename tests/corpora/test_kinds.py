@@ -9,12 +9,14 @@ from puzzlemark.corpora.kinds import (
     HASHES,
     VALUES,
     Placements,
+    fitting_hashes,
     place_copy,
     place_joined_tokens,
     place_part,
     place_stripped,
     place_tokens,
     place_whole,
+    shorten,
 )
 
 CODE = b'def f(a):\n    """Add one to a."""\n    # a comment on a\n    b = a + 1\n    return b\n'
@@ -147,3 +149,14 @@ def test_a_git_blob_has_the_name_that_git_gives_it(tmp_path: Path) -> None:
     except FileNotFoundError:
         pytest.skip("git is not installed")
     assert VALUES["git blob"]("é = 1\n") == git.stdout.strip()
+
+
+@pytest.mark.parametrize("code", ["x = 1", " x = 1\n", "é = 1\n"])
+@pytest.mark.parametrize("length", [8, 12, 32, 40, 64, 128])
+def test_all_digests_that_can_be_as_long_as_the_cell_are_tried(code: str, length: int) -> None:
+    """Beside the slow twin, which computes every kind whatever the length of the cell."""
+    spelled = {kind: compute(code) for kind, compute in HASHES.items() if "," not in kind}
+    cells = {cell[:length] for cell in spelled.values() if len(cell) >= length}
+    for cell in cells:
+        every = {kind for kind, make in HASHES.items() if shorten(make(code), cell) == cell}
+        assert set(fitting_hashes(code, cell)) == every

@@ -2,6 +2,7 @@ import pickle
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from puzzlemark.corpora.derived import Change, TextEdits
@@ -142,3 +143,13 @@ def test_a_deeply_nested_field_of_a_changed_record_is_read_to_its_end() -> None:
         cell = [cell]
     change = Change.of(code.encode(), rename(code, "total", "key_total"))
     assert find_leftovers({"deep": cell}, change) == {"deep": HAS_OLD_CODE}
+
+
+def test_a_record_that_was_searched_is_not_searched_again() -> None:
+    changes = {row: rename(CODE, "total", "key_total") for row in (3, 4, 9)}
+    reviser = Reviser.of(Columns("code"), changes, {}, searched=np.array([3, 9]))
+    record = {"code": CODE, "other": CODE.strip()}
+    assert [row for row in changes if reviser.revise(row, record, "x").stale] == [4]
+    part = pickle.loads(pickle.dumps(reviser.part([4, 9])))  # noqa: S301
+    assert [row for row in (4, 9) if part.revise(row, record, "x").stale] == [4]
+    assert list(part.searched) == [9]

@@ -10,6 +10,8 @@ import pytest
 
 from puzzlemark.carriers.selection import Selection, select
 from puzzlemark.corpora.base import open_corpus
+from puzzlemark.corpora.records import RECORD_BYTES
+from puzzlemark.embedding.columns import Column, Lines
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.plan import (
@@ -22,6 +24,7 @@ from puzzlemark.embedding.plan import (
     plan,
 )
 from puzzlemark.embedding.survey import Wanted, survey
+from puzzlemark.embedding.traces import Traces
 from puzzlemark.engines.serial import Serial
 from puzzlemark.errors import UsageError
 from puzzlemark.features.measure import FeatureTable
@@ -213,3 +216,23 @@ def test_policy_safe_is_the_default(write: Callable[[Sequence[str | None]], Path
 def test_settings_that_make_no_sense_are_usage_errors(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         Settings(Universal(), **wrong)  # type: ignore[arg-type]
+
+
+def test_where_nothing_tells_of_a_mark_the_dataset_is_not_searched_again(tmp_path: Path) -> None:
+    path = tmp_path / "codes.jsonl"
+    quoted = [WITHOUT, "", "see: three = one + two", ""] * 5
+    lines = [
+        orjson.dumps({"id": str(n), "code": WITHOUT, "text": text}) for n, text in enumerate(quoted)
+    ]
+    path.write_bytes(b"\n".join(lines))
+    corpus = open_corpus(path, language="python")
+    settings = Settings(Universal(), policy="paper", tau=0, max_rate=1)
+    planned = plan(corpus, settings, Serial(), order_key=KEY, derived={})
+    assert len(planned.lines) == 20
+    assert planned.searched.tolist() == list(range(1, 20, 2))
+
+
+def test_what_another_draw_would_tell_says_nothing_of_this_one() -> None:
+    planned = Plan(Column(f"V{RECORD_BYTES}"), {}, lines=Lines.of([(2, b"a"), (5, b"b")]))
+    planned.traces[Traces(frozenset())] = np.array([5])
+    assert planned.searched.tolist() == [2]

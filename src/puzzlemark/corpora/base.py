@@ -296,6 +296,7 @@ class Corpus:
         engine: Engine | None = None,
         progress: Callable[[int], None] | None = None,
         work: Work | None = None,
+        searched: Rows | None = None,
     ) -> Rewritten:
         """Write to a place that is free; whoever calls puts it where it belongs.
 
@@ -303,11 +304,12 @@ class Corpus:
         derived columns recomputed; and after them those of `append`: another corpus, its batches
         (`other.batches(rows, whole=True)`) or plain records. Each shard is a task of its own,
         which `engine` may run elsewhere. `progress` is told how many more records are written.
-        Shards that an interrupted run left in `work` are not written again.
+        Shards that an interrupted run left in `work` are not written again. Rows that were
+        `searched` are known to show nothing of the old code in other columns.
         """
         reviser = None
         if changes is not None:
-            reviser = self.reviser(changes, derivations or {})
+            reviser = self.reviser(changes, derivations or {}, searched)
         if self.columns.inner is not None and (append is not None or rows is not None):
             raise UsageError(
                 f"{self.path}: its records hold several snippets each ({self.columns.code}), so "
@@ -324,10 +326,12 @@ class Corpus:
             work=work,
         )
 
-    def reviser(self, changes: Changes, derivations: Derivations) -> Reviser:
+    def reviser(
+        self, changes: Changes, derivations: Derivations, searched: Rows | None = None
+    ) -> Reviser:
         """What these changes, by row, do to each record."""
         firsts = None if self.columns.inner is None else self.firsts
-        return Reviser.of(self.columns, changes, derivations, firsts)
+        return Reviser.of(self.columns, changes, derivations, firsts, searched)
 
     def _stream(self, rows: Rows | None, *, whole: bool) -> Iterator[Batch]:
         start = 0

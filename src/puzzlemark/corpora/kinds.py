@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -39,7 +39,8 @@ _ALPHABETS = {
 
 
 def _named(name: str) -> Callable[[bytes], bytes]:
-    return lambda content: hashlib.new(name, content, usedforsecurity=False).digest()
+    make = getattr(hashlib, name, None) or partial(hashlib.new, name)  # `new` takes twice as long
+    return lambda content: make(content, usedforsecurity=False).digest()
 
 
 def _blake2b(bits: int) -> Callable[[bytes], bytes]:
@@ -84,7 +85,7 @@ SPELLINGS: dict[str, Callable[[bytes], Spelled]] = {
 
 def _hashes() -> dict[str, Callable[[str], Spelled]]:
     def compute(algorithm: str, source: str, spelling: str) -> Callable[[str], Spelled]:
-        return lambda code: SPELLINGS[spelling](_digest(algorithm, source, code))
+        return lambda code: SPELLINGS[spelling](_digest(algorithm, _sources(code)[source]))
 
     return {
         algorithm + source + spelling: compute(algorithm, source, spelling)
@@ -94,9 +95,15 @@ def _hashes() -> dict[str, Callable[[str], Spelled]]:
     }
 
 
-@lru_cache(maxsize=len(ALGORITHMS) * len(SOURCES))  # of one code, for all spellings
-def _digest(algorithm: str, source: str, code: str) -> bytes:
-    return ALGORITHMS[algorithm](SOURCES[source](code).encode())
+@lru_cache(maxsize=1)
+def _sources(code: str) -> dict[str, bytes]:
+    return {source: make(code).encode() for source, make in SOURCES.items()}
+
+
+# of one code, for all spellings; by the text, as that of several sources is mostly the same
+@lru_cache(maxsize=len(ALGORITHMS) * len(SOURCES))
+def _digest(algorithm: str, text: bytes) -> bytes:
+    return ALGORITHMS[algorithm](text)
 
 
 HASHES = _hashes()
@@ -113,11 +120,19 @@ def shorten(digest: Spelled, cell: Any) -> Spelled | None:
 def fitting_hashes(code: str, cell: Any) -> Iterator[str]:
     """The kinds of digest of this code that the cell is."""
     for spelling in _possible_spellings(cell):
-        for source in SOURCES:
-            for algorithm in ALGORITHMS:
-                digest = SPELLINGS[spelling](_digest(algorithm, source, code))
+        algorithms = _long_enough(spelling, len(cell))
+        for source, text in _sources(code).items():
+            for algorithm in algorithms:
+                digest = SPELLINGS[spelling](_digest(algorithm, text))
                 if shorten(digest, cell) == cell:
                     yield algorithm + source + spelling
+
+
+@cache
+def _long_enough(spelling: str, length: int) -> tuple[str, ...]:
+    """The algorithms whose digests fill a cell of this length: the others need no computing."""
+    spell = SPELLINGS[spelling]
+    return tuple(name for name, make in ALGORITHMS.items() if len(spell(make(b""))) >= length)
 
 
 def _possible_spellings(cell: Any) -> tuple[str, ...]:

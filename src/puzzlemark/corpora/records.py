@@ -4,7 +4,7 @@ A digest of a corpus is the same for any batching, sharding, format and compress
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
@@ -135,20 +135,24 @@ class Batch:
         assert len(decoded) == len(self.rows)
         return decoded
 
-    def entries(self) -> list[Entry]:
-        """The snippets' ids, codes and languages, in order; no record is left out."""
-        rows: list[int] = self.rows.tolist()
-        if self.places is not None:
-            return list(self._nested_entries(rows))
-        return [self.entry(row, record) for row, record in zip(rows, self.records(), strict=True)]
+    def entries(self, records: Sequence[Record] | None = None) -> list[Entry]:
+        """The snippets' ids, codes and languages, in order; no record is left out.
 
-    def _nested_entries(self, rows: list[int]) -> Iterator[Entry]:
+        Whoever has the batch's `records` already saves decoding them again.
+        """
+        rows: list[int] = self.rows.tolist()
+        records = self.records() if records is None else records
+        if self.places is not None:
+            return list(self._nested_entries(rows, records))
+        return [self.entry(row, record) for row, record in zip(rows, records, strict=True)]
+
+    def _nested_entries(self, rows: list[int], records: Sequence[Record]) -> Iterator[Entry]:
         """Each record is searched for its snippets once."""
         assert self.places is not None
         last: Record | None = None
         pieces: list[Piece] = []
         numbers = self.places.numbers.tolist()
-        for row, number, record in zip(rows, numbers, self.records(), strict=True):
+        for row, number, record in zip(rows, numbers, records, strict=True):
             if record is not last:
                 last, pieces = record, self._pieces(record)
             yield self._nested_entry(row, number, record, pieces)

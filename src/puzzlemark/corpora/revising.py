@@ -174,6 +174,7 @@ class Reviser:
     changes: Mapping[int, Any]  # a record's edits; of several snippets, those of each number
     derivations: Derivations
     rows: Sequence[int]  # of the records to change, sorted
+    searched: Sequence[int] = ()  # sorted: of those in which nothing is left of the old code
 
     @classmethod
     def of(
@@ -182,17 +183,20 @@ class Reviser:
         changes: Changes,
         derivations: Derivations,
         firsts: Rows | None = None,
+        searched: Rows | None = None,
     ) -> "Reviser":
         """A reviser for these changes; a change without edits is none.
 
-        `firsts` says where each record's first snippet stands, where records hold several.
+        `firsts` says where each record's first snippet stands, where records hold several. Rows
+        that were `searched` are known to show nothing of the old code beside the code itself.
         """
         # eight bytes each, where Python's own numbers have forty
         rows = array("q", (row for row, edits in changes.items() if edits))
         if any(later < row for row, later in pairwise(rows)):
             rows = array("q", sorted(rows))
         if columns.inner is None:
-            return cls(columns, changes, derivations, rows)
+            known = () if searched is None else array("q", searched.astype(np.int64).tobytes())
+            return cls(columns, changes, derivations, rows, known)
         assert firsts is not None
         if rows and not 0 <= rows[0] <= rows[-1] < firsts[-1]:
             raise EditMismatch(
@@ -208,12 +212,14 @@ class Reviser:
 
     def rows_in(self, start: int, end: int) -> list[int]:
         """The rows to change from `start` up to, not including, `end`."""
-        return list(self.rows[bisect_left(self.rows, start) : bisect_left(self.rows, end)])
+        return list(_between(self.rows, start, end))
 
     def part(self, rows: Sequence[int]) -> "Reviser":
         """The same for some of its rows; it can be sent to another process, and is small there."""
         chosen = array("q", rows)
-        return replace(self, changes=_Part(self.changes, chosen), rows=chosen)
+        ends = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
+        known = _between(self.searched, *ends)
+        return replace(self, changes=_Part(self.changes, chosen), rows=chosen, searched=known)
 
     def preview(self, row: int, number: int | None, record: Record, where: str) -> Revision:
         """What would change if this snippet of the record alone did; Unrestorable if for good."""
@@ -243,7 +249,9 @@ class Reviser:
             raise EditMismatch(f"{where}: the code to change is not valid Unicode") from exc
         except EditMismatch as exc:
             raise EditMismatch(f"{where}: {exc}; this is not the dataset of the edits") from exc
-        return self._derive(record, TextEdits({0: change.edits}), [change], where)
+        is_searched = bool(_between(self.searched, row, row + 1))
+        edited = TextEdits({0: change.edits})
+        return self._derive(record, edited, [change], where, is_searched=is_searched)
 
     def _revise_inside(self, row: int, record: Record, where: str) -> Revision:
         """The edits of each snippet as edits of the text that it stands in."""
@@ -308,7 +316,13 @@ class Reviser:
         return found | digests
 
     def _derive(
-        self, record: Record, edited: CellChange, changes: Sequence[Change], where: str
+        self,
+        record: Record,
+        edited: CellChange,
+        changes: Sequence[Change],
+        where: str,
+        *,
+        is_searched: bool = False,
     ) -> Revision:
         field = self.columns.field
         cells: dict[str, CellChange] = {field: edited}
@@ -329,6 +343,8 @@ class Reviser:
             settled.add(column)
             if _has_effect(outcome):
                 cells[column] = outcome
+        if is_searched:
+            return Revision(cells, stale)
         rest = {name: cell for name, cell in record.items() if name not in settled | stale.keys()}
         for change in changes:
             stale |= find_leftovers(rest, change)
@@ -342,6 +358,11 @@ class Reviser:
         return any(
             isinstance(t, str) and fits(kind, cell, t.encode(errors="replace")) for t in texts
         )
+
+
+def _between(rows: Sequence[int], start: int, end: int) -> Sequence[int]:
+    """The sorted rows from `start` up to, not including, `end`."""
+    return rows[bisect_left(rows, start) : bisect_left(rows, end)]
 
 
 def _utf8(cell: Any) -> bytes:

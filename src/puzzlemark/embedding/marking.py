@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import cast
 
 from tree_sitter import Node
 
@@ -52,8 +53,8 @@ def first_mark(
     introduce: bool = False,
 ) -> Mark | Refusal:
     """The mark of the first function that can carry it, or why the first that might could not."""
-    if not introduce and isinstance(watermark, SnippetWide):
-        decided = watermark.plan_snippet(tree, policy, rng)
+    if not introduce and (wide := _as_snippet_wide(watermark)) is not None:
+        decided = wide.plan_snippet(tree, policy, rng)
         if decided is not None:
             return decided
     attempt = _attempt_of(watermark, introduce=introduce)
@@ -64,6 +65,12 @@ def first_mark(
             return outcome
         refusal = _stronger(refusal, outcome)
     return refusal or NO_FUNCTION
+
+
+def _as_snippet_wide(watermark: Watermark) -> SnippetWide | None:
+    # `isinstance` with the protocol takes a tenth of the time in which a snippet is marked
+    wide = cast("SnippetWide", watermark)
+    return wide if hasattr(wide, "plan_snippet") else None
 
 
 def _attempt_of(watermark: Watermark, *, introduce: bool) -> Attempt:

@@ -94,7 +94,7 @@ class Plan:
     suitability: dict[str, Any]  # how candidates were selected
     lines: Lines = field(default_factory=Lines)  # of the manifest
     digests: Lines = field(default_factory=Lines)  # of the marked records
-    # what would tell that these rows, ascending, were changed
+    # what would tell, or may tell, that these rows, ascending, were changed
     traces: dict[Traces, NDArray[np.int64]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
@@ -103,6 +103,14 @@ class Plan:
     # of a dataset with several languages: how many records each has, and which
     records: dict[str, int] = field(default_factory=dict)
     spoken: NDArray[np.uint8] | None = None  # by the place of the name in `records`, from 1
+
+    @property
+    def searched(self) -> NDArray[np.int64]:
+        """The marked rows in which nothing but the code would tell of the mark."""
+        rows = self.lines.rows
+        for told in self.traces.values():
+            rows = np.setdiff1d(rows, told, assume_unique=True)
+        return rows
 
     @property
     def languages(self) -> dict[str, dict[str, int]]:
@@ -425,7 +433,8 @@ def plan_batch(
     """The worker's share: a mark, or the reason for none, for each record of the batch."""
     outcomes: Outcomes = []
     found: dict[int, Carrier] = {}
-    for place, entry in enumerate(batch.entries()):
+    records = batch.records()
+    for place, entry in enumerate(batch.entries(records)):
         tree = parse_entry(entry, settings.language)
         marks = mark_snippet(
             settings.watermark,
@@ -442,7 +451,7 @@ def plan_batch(
         code = apply_edits(tree.code, carrier.edits).decode()
         digest = record_digest(entry.id, code)
         outcomes.append((entry.row, _Marked(carrier.to_line(), digest, counted(carrier))))
-    for place, traces in find_traces(batch, found, derived) if derived is not None else ():
+    for place, traces in find_traces(batch, records, found, derived) if derived is not None else ():
         row, marked = outcomes[place]
         assert isinstance(marked, _Marked)
         outcomes[place] = row, replace(marked, traces=traces)

@@ -292,6 +292,7 @@ def mark_into(
         engine=engine,
         progress=counting(progress),
         work=work,
+        searched=planned.searched,
     )
     header = _header(corpus, settings, derived, planned, written, secret, name, licensee)
     manifest = Manifest(header, planned.lines)

@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import orjson
@@ -18,7 +18,6 @@ from puzzlemark.carriers.selection import Suitability, Values, fit
 from puzzlemark.corpora.base import Batch, Corpus, Entry, open_corpus
 from puzzlemark.corpora.records import RECORD_BYTES, record_digest
 from puzzlemark.embedding.columns import Column, pieces
-from puzzlemark.embedding.manifest import Header
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
 from puzzlemark.features.measure import FEATURES, FeatureTable, measure
@@ -29,6 +28,9 @@ from puzzlemark.snippet import Snippet
 from puzzlemark.stores import Location
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.watermarks.base import Watermark
+
+if TYPE_CHECKING:  # workers that only measure start without it, and so without pydantic
+    from puzzlemark.embedding.manifest import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def open_input(
     return replace(path, language=path.language or default_language)
 
 
-def reopen(path: Location | str, header: Header, *, language: str | None = None) -> Corpus:
+def reopen(path: Location | str, header: "Header", *, language: str | None = None) -> Corpus:
     """A dataset of a manifest, original or marked, read as it was when it was marked."""
     return open_corpus(
         path,
@@ -319,7 +321,10 @@ def _pack(parts: list[_Part]) -> bytes:
         }
     ).replace_schema_metadata({"unmeasured": orjson.dumps(unmeasured)})
     with pa.BufferOutputStream() as stream:
-        pq.write_table(table, stream, compression="zstd")
+        # a third of the time of the usual settings: a part is small, and read once if ever
+        pq.write_table(
+            table, stream, compression="snappy", use_dictionary=False, write_statistics=False
+        )
         content: bytes = stream.getvalue().to_pybytes()
     return content
 

@@ -1,6 +1,6 @@
 """What still shows the old code of a marked record: a docstring that quotes an old line does."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from puzzlemark.corpora.base import Batch, Derivations
@@ -25,18 +25,20 @@ _TELLING = frozenset({HAS_OLD_CODE, HAS_OLD_LINE, IS_OLD_DIGEST})
 class Traces:
     """The columns that would still show the old code, or what else speaks against a mark."""
 
-    columns: frozenset[str]  # or NAMES_OLD, or UNRESTORABLE
+    columns: frozenset[str]  # or NAMES_OLD, or UNRESTORABLE; none: another draw was looked at
     problem: str | None = None  # the dataset could not be written with this mark in it
 
 
 def find_traces(
-    batch: Batch, carriers: Mapping[int, Carrier], derived: Derivations
+    batch: Batch,
+    records: Sequence[Record],
+    carriers: Mapping[int, Carrier],
+    derived: Derivations,
 ) -> Iterator[tuple[int, Traces]]:
-    """Those of the carriers at some places of a batch of whole records."""
+    """Those of the carriers at some places of a batch, of which these are the whole records."""
     if not carriers:
         return
     owners, numbers = batch.owners()
-    records = batch.records()
     for place, carrier in carriers.items():
         edits = _most_telling(carrier)
         if not edits:
@@ -44,6 +46,8 @@ def find_traces(
         where = f"{batch.shard}: row {owners[place] - batch.start}"
         reviser = _reviser(batch, owners[place], numbers[place], edits, derived)
         found = _look(reviser, owners[place], numbers[place], records[place], where)
+        if found is None and edits != carrier.edits:
+            found = Traces(frozenset())
         if found is not None:
             yield place, found
 

@@ -93,16 +93,18 @@ def have_same_shape(one: tree_sitter.Node, other: tree_sitter.Node) -> bool:
     A cursor, not `str(node)`: that recurses in C, and a deep tree ends the process.
     """
     left, right = one.walk(), other.walk()
+    left_down, left_along = left.goto_first_child, left.goto_next_sibling
+    right_down, right_along = right.goto_first_child, right.goto_next_sibling
     while True:
         here, there = left.node, right.node
         assert here is not None, "a cursor always stands on a node"
         assert there is not None, "a cursor always stands on a node"
         if here.kind_id != there.kind_id or left.field_id != right.field_id:
             return False
-        if (down := left.goto_first_child()) != right.goto_first_child():
+        if (down := left_down()) != right_down():
             return False
         while not down:
-            if (down := left.goto_next_sibling()) != right.goto_next_sibling():
+            if (down := left_along()) != right_along():
                 return False
             if not down and not (left.goto_parent() and right.goto_parent()):
                 return True

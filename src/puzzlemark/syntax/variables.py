@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, Protocol
 
 import tree_sitter
@@ -65,12 +65,18 @@ class Resolver(Protocol):
 
 def functions(tree: Tree) -> Iterator[Function]:
     """The functions of a snippet in document order, an outer one before those inside it."""
-    resolver: Resolver = plugins.find("syntax.resolvers", tree.language.name)
+    resolver = _resolver_of(tree.language.name)
     for index, node in enumerate(function_nodes(tree)):
         function = replace(resolver.resolve(tree, node), index=index)
         if len(function.variables) > MOST_VARIABLES:
             function = replace(function, dynamic=TOO_MANY)
         yield function
+
+
+@cache  # asked for every snippet
+def _resolver_of(language: str) -> Resolver:
+    found: Resolver = plugins.find("syntax.resolvers", language)
+    return found
 
 
 def function_nodes(tree: Tree) -> Iterator[tree_sitter.Node]:
