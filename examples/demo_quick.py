@@ -13,11 +13,10 @@ from examples.story import CORPUS, FOLDER, console, harvest, say, show_marks, st
 from puzzlemark.embedding.drawing import save_scores_picture
 
 STRATEGIES = {
-    "synonyms": "marks with a key: names that people use anyway, chosen by your secret",
     "P1": "fixed prefix: the name `key`, joined with the variable that follows it",
     "U1": "universal: a function's own first two variables, joined",
 }
-PAPERS = ("P1", "U1")
+FEATURES = FOLDER / "features.parquet"
 SHOWN = 2
 
 
@@ -38,12 +37,11 @@ def main() -> None:
 def score() -> None:
     """Simple functions are where a mark is least conspicuous."""
     step("Score: which functions are suitable to carry a mark?")
-    features = FOLDER / "features.parquet"
-    scored = pm.score(CORPUS, features, workers=None, overwrite=True)
+    scored = pm.score(CORPUS, FEATURES, workers=None, overwrite=True)
     say(f"{scored.candidates:,} of {scored.records:,}; suitability {scored.threshold:.4f} or more")
-    picture = features.with_suffix(".svg")
+    picture = FEATURES.with_suffix(".svg")
     save_scores_picture(scored, picture, overwrite=True)
-    say(f"-> {features} and its picture {picture}")
+    say(f"-> {FEATURES}, used below so that nothing is measured again, and its picture {picture}")
 
 
 def embed(mark: str) -> None:
@@ -53,8 +51,8 @@ def embed(mark: str) -> None:
         CORPUS,
         marked(mark),
         manifest(mark),
-        mark=mark if mark in PAPERS else None,
-        watermark=None if mark in PAPERS else mark,
+        mark=mark,
+        features=FEATURES,
         secret_file=FOLDER / "secret",
         workers=None,
         overwrite=True,
@@ -92,7 +90,8 @@ def conclude(seconds: float) -> None:
     say(f"  puzzlemark show {marked('U1')} --manifest {manifest('U1')} --html {FOLDER}/marks.html")
     say("  puzzlemark embed YOUR_DATASET --output marked.jsonl.gz --mark U1")
     say("  puzzlemark harvest YOUR_PROJECT --language python --output functions.jsonl.gz")
-    say("  make demo, which also trains a model on the marked dataset, and asks it")
+    say("  make demo, which also trains a model on the marked dataset, and asks it; it shows marks")
+    say("  with a key, too, which are recommended: puzzlemark embed ... --mark synonyms")
 
 
 def marked(mark: str) -> Path:

@@ -45,4 +45,5 @@ def show_marks(dataset: Path, manifest: Path, count: int) -> None:
     readable.sort(key=lambda each: abs(each.before.code.count("\n") - EASY_LINES))
     for each in readable[:count]:
         for line in (*heading(each).split("\n"), *changes(each), ""):
-            console.print(f"    {line}" if line else "", soft_wrap=True)
+            # code as it is: `names[key]` would be taken for markup
+            console.print(f"    {line}" if line else "", soft_wrap=True, markup=False)
