@@ -4,7 +4,9 @@ VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 RUN = $(VENV)/bin
 # Byte code is kept, whatever the environment says: hundreds of tests start the program. The tests of a file share
 # what they need, so they run in one process.
-TESTING = PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest -n auto --dist loadfile
+# One process more than there are cores, as some tests wait for servers.
+WORKERS ?= $(shell expr `getconf _NPROCESSORS_ONLN || echo 2` + 1)
+TESTING = PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest -n $(WORKERS) --dist loadfile
 # `make test TORCH=torch` also runs the tests that need torch; name the build that suits the machine
 TORCH ?=
 MADE = $(VENV)/.made

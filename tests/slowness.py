@@ -3,8 +3,9 @@
 Every run measures the processor time of each test and each fixture, its child processes with it:
 a busy machine makes a test wait, but not use more of it. `tests/slow.txt` lists the tests that took
 more than `LIMIT`, all cases of a function together, and the fixtures; a test that needs a slow
-fixture is slow. A run that meets one above the limit that is not listed says so at its end, as a
-note. `make slow-list` writes the list anew, after a run of everything.
+fixture is slow, and so is one that needs a browser. A run that meets one above the limit that is
+not listed says so at its end, as a note. `make slow-list` writes the list anew, after a run of
+everything.
 """
 
 import contextlib
@@ -31,6 +32,8 @@ MARKERS = {  # of tests that need what not every machine has, by the fixture tha
     "browser": "browser",
     "real_data": "data",
 }
+# Their processes end with the run: nobody sees which test used the 8 to 12 CPU seconds of a browser
+TOLD_LATE = frozenset({"browser"})
 HEADING = """\
 # Tests and fixtures that take more than {limit:g} CPU seconds; `make slow-list` writes this file.
 # tests/slowness.py says how they are measured, and what follows.
@@ -109,10 +112,11 @@ class Timing:
             defined = getattr(item, "_fixtureinfo", None)
             shared = [] if defined is None else defined.name2fixturedefs.values()
             names = [fixture_name(each[-1]) for each in shared]
-            if is_slow(item.nodeid, names, self.known):
+            needed = frozenset(getattr(item, "fixturenames", ()))
+            if is_slow(item.nodeid, names, self.known) or needed & TOLD_LATE:
                 item.add_marker("slow")
             for fixture, marker in MARKERS.items():
-                if fixture in getattr(item, "fixturenames", ()):
+                if fixture in needed:
                     item.add_marker(marker)
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:

@@ -20,6 +20,11 @@ def test_light(): ...
 def test_listed(case): ...
 
 def test_that_needs_what_is_heavy(heavy): ...
+
+@pytest.fixture
+def browser(): ...
+
+def test_that_opens_a_page(browser): ...
 """
 OWN = """
 from pathlib import Path
@@ -50,12 +55,12 @@ def test_the_list_decides_what_is_left_out_and_a_run_says_so(tmp_path: Path) -> 
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n torch\n browser\n data\n")
     fast = run(tmp_path, "-m", "not slow", "-v")
     assert "test_it.py::test_light PASSED" in fast.stdout, fast.stdout + fast.stderr
-    assert "1 passed, 3 deselected" in fast.stdout
-    assert "3 slow tests were left to `make test-slow`" in fast.stdout
+    assert "1 passed, 4 deselected" in fast.stdout
+    assert "4 slow tests were left to `make test-slow`" in fast.stdout
     shared = run(tmp_path, "-m", "not slow", "-n", "2")
-    assert "3 slow tests were left to `make test-slow`" in shared.stdout
+    assert "4 slow tests were left to `make test-slow`" in shared.stdout
     slow = run(tmp_path, "-m", "slow")
-    assert "3 passed, 1 deselected" in slow.stdout
+    assert "4 passed, 1 deselected" in slow.stdout
     assert "were left" not in slow.stdout
 
 
