@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from puzzlemark.errors import CorpusError, UsageError
-from puzzlemark.resuming import DIGESTS, Kept, Work, resumable, work_folder
+from puzzlemark.resuming import DIGESTS, Kept, Work, forget, resumable, work_folder
 from puzzlemark.staging import staged
 
 FACTS = {"max_rate": 0.05, "input": {"a.jsonl": [812, 1763], "b.jsonl": [7, 8]}}
@@ -136,6 +136,16 @@ def test_a_link_in_its_place_is_refused(output: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not yours"), resumable(output, FACTS):
         raise AssertionError("begun")
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_folder_that_no_run_has_made_is_left_alone(output: Path) -> None:
+    folder = work_folder(output)
+    folder.mkdir()
+    (folder / "letter.txt").write_text("to somebody")
+    with pytest.raises(UsageError, match="no run has made it"), resumable(output, {}):
+        raise AssertionError("begun")
+    forget(output)
+    assert (folder / "letter.txt").read_text() == "to somebody"
 
 
 def test_results_are_kept_as_they_were(tmp_path: Path) -> None:

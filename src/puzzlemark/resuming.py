@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 FACTS = "facts.json"
 DIGESTS = "digests"  # of the inputs: parts of the work, too, but none that would be missed
+_IN_THE_WAY = "stands where parts of the work would wait"
+_REMEDY = "move it away or choose another --output"
 _CHECK = hashlib.sha256().digest_size
 
 
@@ -139,6 +141,7 @@ def resumable(
     now = json.loads(json.dumps(facts))
     begun = _read(folder / FACTS)
     if begun is None:
+        _refuse_others(folder)
         remove(folder)  # killed before it had said what it was about
         folder.mkdir(mode=0o700)
         with replacing(folder / FACTS) as place:
@@ -160,7 +163,7 @@ def resumable(
 def forget(output: Location) -> None:
     """Remove the parts of an output that is whole."""
     folder = work_folder(output)
-    if folder.is_dir() and not folder.is_symlink():
+    if (folder / FACTS).is_file() and not folder.is_symlink():
         _give_up(folder)
     remove(_ended(folder))
 
@@ -188,10 +191,14 @@ def _make(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     is_own = sys.platform == "win32" or folder.stat().st_uid == os.geteuid()
     if folder.is_symlink() or not is_own:
-        raise UsageError(
-            f"{folder}: stands where parts of the work would wait, and is not yours; move it away "
-            "or choose another --output"
-        )
+        raise UsageError(f"{folder}: {_IN_THE_WAY}, and is not yours; {_REMEDY}")
+
+
+def _refuse_others(folder: Path) -> None:
+    """A folder without facts is a run's only if nothing but these was about to be written."""
+    there = {each.name for each in folder.iterdir()}
+    if FACTS not in there and there - {f"{FACTS}.partial"}:
+        raise UsageError(f"{folder}: {_IN_THE_WAY}, and no run has made it; {_REMEDY}")
 
 
 def work_folder(output: Location) -> Path:
@@ -203,7 +210,7 @@ def work_folder(output: Location) -> Path:
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
 
 
