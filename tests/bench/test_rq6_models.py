@@ -12,7 +12,7 @@ from puzzlemark.corpora.writing import write_records
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.embedding.run import embed
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Request
+from puzzlemark.models.base import ChoiceRequest, Failure, Request
 from puzzlemark.verification.probes import load_probes
 
 MARK = rq6_models.Marking("synonyms:share=1,entropy=0,inside_line=false", 1.0)
@@ -136,6 +136,36 @@ def test_a_model_that_remembers_is_asked_once() -> None:
     assert inner.asked == 3
 
 
+def test_a_model_that_remembers_is_scored_once() -> None:
+    class Counting:
+        name, batch_size, scored = "m", 4, 0
+
+        def score(self, requests: Sequence[ChoiceRequest]) -> list[Failure]:
+            self.scored += len(requests)
+            return [Failure(request.prompt) for request in requests]
+
+    inner = Counting()
+    model = rq6_models.Remembering(inner)
+    requests = [ChoiceRequest(prompt, ("x", "y")) for prompt in "abc"]
+    assert model.score(requests[:2]) == [Failure("a"), Failure("b")]
+    assert model.score(requests[::-1]) == [Failure("c"), Failure("b"), Failure("a")]
+    assert inner.scored == 3
+    model.score([ChoiceRequest("a", ("x", "z"))])  # other names are another question
+    assert inner.scored == 4
+
+
+def test_one_model_of_a_budget_can_be_done_alone(folder: Path) -> None:
+    planned = rq6_models.plan_jobs(folder.parent, ["python", "java"], folder, TINY)
+    assert [job.name for job in planned if job.is_done] == [
+        f"python-0/{MARK.name}-a",
+        f"python-0/{MARK.name}-b",
+        "python-0/bare",
+    ]
+    assert [job.name for job in planned if not job.is_done][-1] == "java-0/bare"
+    with pytest.raises(UsageError, match="no job python-0/magic; known: python-0/synonyms"):
+        rq6_models.run(folder.parent, {"python": folder}, folder, TINY, jobs=["python-0/magic"])
+
+
 def test_a_folder_belongs_to_one_budget(folder: Path) -> None:
     other = dataclasses.replace(TINY, functions=41)
     with pytest.raises(UsageError, match="another budget"):
@@ -145,8 +175,10 @@ def test_a_folder_belongs_to_one_budget(folder: Path) -> None:
 def test_the_page_shows_own_unseen_and_twin(folder: Path, tmp_path: Path) -> None:
     rq6_page.collect(folder, tmp_path / "records" / "tiny")
     text = rq6_page.page(tmp_path / "records")
-    rows = [line for line in text.splitlines() if line.startswith("| python-0 ")]
+    shown, harm = text.split("### Harm")
+    rows = [line for line in shown.splitlines() if line.startswith("| python-0 ")]
     # two keys and two exposures; each asked for samples, and for log-probabilities
     assert len(rows) == 2 * 2 * (len(TINY.samples) + 1)
+    assert harm.count(f"| python-0 | {MARK.name}-a |") == 2  # held against the bare one twice
     kept = {path.name for path in (tmp_path / "records").rglob("*") if path.is_file()}
     assert kept == {"budget.json", "marks.json", "verdicts.json", "quality.json"}

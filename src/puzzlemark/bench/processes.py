@@ -6,12 +6,36 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from puzzlemark.errors import UsageError
 
 LOOK = 1.0  # seconds between two looks at the parent
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+
+class Named(Protocol):
+    """A job that can be asked for."""
+
+    @property
+    def name(self) -> str:
+        """As `--jobs` takes it."""
+        ...
+
+
+Asked = TypeVar("Asked", bound=Named)
+
+
+def named(planned: Sequence[Asked], names: Sequence[str] | None) -> list[Asked]:
+    """All jobs, or those that are asked for."""
+    if names is None:
+        return list(planned)
+    known = {job.name: job for job in planned}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"no job {', '.join(unknown)}; known: {', '.join(known)}")
+    return [known[name] for name in names]
 
 
 def side_by_side(

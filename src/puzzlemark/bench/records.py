@@ -63,7 +63,7 @@ def collect(run: Path, records: Path) -> None:
     for folder in sorted(path for path in run.iterdir() if (path / "quality.json").exists()):
         target = records / folder.name
         _copy_json(folder / "model" / "training.json", target / "training.json")
-        save_quality(_without_ids(load_quality(folder / "quality.json")), target / "quality.json")
+        save_quality(without_ids(load_quality(folder / "quality.json")), target / "quality.json")
     for manifest in sorted(run.glob("*/manifest.jsonl.gz")):
         _copy_mark(manifest.parent, records / manifest.parent.name)
 
@@ -120,7 +120,7 @@ def _copy_mark(source: Path, target: Path) -> None:
             _copy_json(verdict, target / f"{kind}.verdict.json")
 
 
-def _without_ids(quality: Quality) -> Quality:
+def without_ids(quality: Quality) -> Quality:
     """Rows say which samples are the same; ids would say whose code they are."""
     return replace(quality, samples=tuple(replace(s, id=f"row:{s.row}") for s in quality.samples))
 
@@ -131,6 +131,32 @@ def _copy_json(source: Path, target: Path) -> None:
 
 def _read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+COMPARED_HEAD = (
+    "BLEU bare|BLEU marked|t-test p|paired p|Cohen's d"
+    "|next line bare|next line marked|McNemar p|loss bare|loss marked|paired p"
+).split("|")
+
+
+def compared_cells(found: Comparison) -> list[str]:
+    """The cells of a table that hold a marked model against its bare twin."""
+    loss = found.loss
+    return [
+        f"{found.bleu.bare:.1f}",
+        f"{found.bleu.marked:.1f}",
+        f"{found.bleu.welch.p:.2f}",
+        f"{found.bleu.paired.p:.2f}",
+        f"{found.bleu.cohens_d:+.2f}",
+        f"{found.exact.bare.count}/{found.exact.bare.of}",
+        f"{found.exact.marked.count}/{found.exact.marked.of}",
+        f"{found.exact.p:.2f}",
+        *(
+            (f"{loss.bare:.3f}", f"{loss.marked:.3f}", scientific(loss.paired.log10_p))
+            if loss
+            else ("-", "-", "-")
+        ),
+    ]
 
 
 def explained(records: Path) -> list[str]:

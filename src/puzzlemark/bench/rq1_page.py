@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench import rq1_innocents
-from puzzlemark.bench.records import Row, load_rows, scientific, table
+from puzzlemark.bench.records import (
+    COMPARED_HEAD,
+    Row,
+    compared_cells,
+    load_rows,
+    scientific,
+    table,
+)
 from puzzlemark.verification.tests.base import Comparison
 
 # tab:rq1_effective (marked models) and tab:rq1_harmless:
@@ -183,33 +190,14 @@ def _trained(training: dict[str, Any]) -> list[str]:
     ]
 
 
-HARM_HEAD = (
-    "mark|BLEU bare|BLEU marked|t-test p|paired p|Cohen's d|paper's p|paper's d"
-    "|next line bare|next line marked|McNemar p|loss bare|loss marked|paired p"
-).split("|")
+BLEU = 5  # of the cells that compare two models, how many are about BLEU
+HARM_HEAD = ["mark", *COMPARED_HEAD[:BLEU], "paper's p", "paper's d", *COMPARED_HEAD[BLEU:]]
 
 
 def _harm_cells(row: Row) -> list[str]:
-    found = row.compare()
-    loss = found.loss
-    return [
-        row.mark,
-        f"{found.bleu.bare:.1f}",
-        f"{found.bleu.marked:.1f}",
-        f"{found.bleu.welch.p:.2f}",
-        f"{found.bleu.paired.p:.2f}",
-        f"{found.bleu.cohens_d:+.2f}",
-        _span(PAPER_BLEU_P.get(row.mark, ())),
-        _span(PAPER_D.get(row.mark, ())),
-        f"{found.exact.bare.count}/{found.exact.bare.of}",
-        f"{found.exact.marked.count}/{found.exact.marked.of}",
-        f"{found.exact.p:.2f}",
-        *(
-            (f"{loss.bare:.3f}", f"{loss.marked:.3f}", scientific(loss.paired.log10_p))
-            if loss
-            else ("-", "-", "-")
-        ),
-    ]
+    cells = compared_cells(row.compare())
+    paper = _span(PAPER_BLEU_P.get(row.mark, ())), _span(PAPER_D.get(row.mark, ()))
+    return [row.mark, *cells[:BLEU], *paper, *cells[BLEU:]]
 
 
 def _span(values: Sequence[float]) -> str:

@@ -28,7 +28,7 @@ from puzzlemark.corpora.base import open_corpus
 from puzzlemark.detectors._run import detect
 from puzzlemark.detectors.base import load_detector
 from puzzlemark.embedding.manifest import load_manifest
-from puzzlemark.errors import PuzzleMarkError, UsageError
+from puzzlemark.errors import PuzzleMarkError
 
 Kind = Literal["none", "removal", "attack", "dilution"]
 MODEL_BASED = ("spectral_signature", "activation_clustering")
@@ -169,7 +169,7 @@ def run(
     """Do every job that is not done, or those that are named; returns the scale's folder."""
     place = folder / scale.budget.label
     choices = choose(marks, corpora)
-    planned = _chosen(plan_jobs(place, choices, scale, base), jobs)
+    planned = processes.named(plan_jobs(place, choices, scale, base), jobs)
     prepare(place, corpora, base, scale.budget, choices, clean=scale.clean, say=say)
     record_plan(place / "plan.json", {**asdict(scale), "rates": list(scale.rates)})
     left = [job for job in planned if not job.is_done]
@@ -177,15 +177,6 @@ def run(
     for job, message in processes.side_by_side(work, left, side_by_side):
         say(f"{job.name}: {message}")
     return place
-
-
-def _chosen(planned: Sequence[Job], names: Sequence[str] | None) -> list[Job]:
-    if names is None:
-        return list(planned)
-    known = {job.name: job for job in planned}
-    if unknown := [name for name in names if name not in known]:
-        raise UsageError(f"no job {', '.join(unknown)}; known: {', '.join(known)}")
-    return [known[name] for name in names]
 
 
 def work(job: Job) -> str:

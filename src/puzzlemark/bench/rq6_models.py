@@ -15,7 +15,7 @@ model are looks at one training, and a run that is stopped goes on with the epoc
 
 import json
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -54,6 +54,7 @@ from puzzlemark.verification.terms import Terms
 KEYS = ("a", "b")
 POOL = 4  # times the functions wanted: among so many are enough that could carry
 BARE = "bare"
+DONE = "verdicts.json"  # written when a model was asked everything
 Carriers = Literal["trained", "unseen"]
 
 
@@ -123,6 +124,13 @@ BUDGETS = {
         Budget("cpu", 2000, (Marking(SYNONYMS, 0.1),), (2, 3), (0,), **SHORT),
         Budget("cpu_rare", 2000, (Marking(SYNONYMS, 0.02),), (2, 3), (0,), **SHORT),
         Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), (2, 3), (0,), recipe=FAST),
+        # every cell that a computer without a graphics card can do, model by model (`--jobs`)
+        Budget(
+            "cpu_all",
+            2000,
+            (*BOTH_RATES, Marking("prefixes", 0.05)),
+            **{**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32},
+        ),
         Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
     )
 }
@@ -140,6 +148,16 @@ class Job:
     seed: int
     cache: Path  # what frozen layers made of a row, for all models of all budgets
 
+    @property
+    def name(self) -> str:
+        """As `--jobs` takes it: `java-0/synonyms-share-1-rate-0-1-a`."""
+        return f"{self.cell.name}/{self.model}"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the model was asked after its last exposure."""
+        return (self.cell / self.model / f"epoch-{max(self.budget.exposures)}" / DONE).exists()
+
 
 def run(
     folder: Path,
@@ -147,24 +165,38 @@ def run(
     base: Path,
     budget: Budget,
     *,
+    jobs: Sequence[str] | None = None,
     side_by_side: int = 2,
     say: Say = print,
 ) -> Path:
-    """Train and ask every model of a budget; returns the budget's folder."""
+    """Train and ask every model of a budget, or those that are named; returns its folder."""
     place = folder / budget.name
     _record_budget(place, budget)
-    jobs: list[Job] = []
+    chosen = processes.named(plan_jobs(folder, corpora, base, budget), jobs)
     for language, corpus in corpora.items():
         for seed in budget.seeds:
             cell = place / f"{language}-{seed}"
+            if not any(job.cell == cell for job in chosen):
+                continue
             _sample(cell, corpus, language, base, budget, seed, say)
             for marking in budget.markings:
                 for key in KEYS:
                     _mark(cell, marking, key, budget, seed, say)
-            jobs += _jobs(cell, base, budget, seed, folder / "frozen")
-    for job, message in processes.side_by_side(work, jobs, side_by_side):
+    for job, message in processes.side_by_side(work, chosen, side_by_side):
         say(f"{budget.name} {job.cell.name} {job.model}: {message}")
     return place
+
+
+def plan_jobs(folder: Path, languages: Iterable[str], base: Path, budget: Budget) -> list[Job]:
+    """Every model of a budget; the cells of one language after the other."""
+    return [
+        job
+        for language in languages
+        for seed in budget.seeds
+        for job in _jobs(
+            folder / budget.name / f"{language}-{seed}", base, budget, seed, folder / "frozen"
+        )
+    ]
 
 
 def _jobs(cell: Path, base: Path, budget: Budget, seed: int, cache: Path) -> Iterator[Job]:
@@ -307,6 +339,7 @@ class Remembering:
 
     model: Any  # one that tells log-probabilities, too
     answers: dict[str, Answer] = field(default_factory=dict)
+    scores: dict[ChoiceRequest, LogProbs | Failure] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -330,12 +363,15 @@ class Remembering:
         return [self.answers[each.key] for each in requests]
 
     def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
-        """As the model."""
-        return list(self.model.score(requests))
+        """The same: both keys ask about the same names in the same prompts."""
+        new = [each for each in requests if each not in self.scores]
+        for each, score in zip(new, self.model.score(new) if new else (), strict=True):
+            self.scores[each] = score
+        return [self.scores[each] for each in requests]
 
 
 def _ask(job: Job, place: Path, epoch: int) -> str:
-    result = place / "verdicts.json"
+    result = place / DONE
     if not result.exists():
         model = open_model("hf", {"pretrained": str(place / "model"), "threads": "1"})
         asked = Remembering(model)

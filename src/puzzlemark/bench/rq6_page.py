@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import language_of
-from puzzlemark.bench.records import table
+from puzzlemark.bench.records import COMPARED_HEAD, compared_cells, table, without_ids
 from puzzlemark.bench.rq6 import METHODS
 from puzzlemark.bench.rq6_models import BARE, evidence
 from puzzlemark.detectors._accuracy import Share
 from puzzlemark.languages.base import title_of
+from puzzlemark.quality.compare import compare
+from puzzlemark.quality.result import load_quality, save_quality
 from puzzlemark.staging import write_text
 
 SHOWN = (
@@ -30,6 +32,7 @@ SHOWN = (
 )
 DETAILS = ("eligible", "learnt_from")  # what the informed attacker says of the whole
 LANGUAGES = ("python", "java")
+QUALITY = "quality.json"
 
 ABOUT = """# RQ6: marks with a key, before attackers who know them
 
@@ -76,6 +79,13 @@ in the training (so many were *asked* about), about carriers *unseen* by the mod
 it with the number of seeds in mind.
 """
 
+HARM = """
+### Harm
+
+The same models and a bare one, trained for as many epochs on the same functions without marks,
+complete functions of other projects (as in [RQ1](rq1.md)):
+"""
+
 
 def collect(run: Path, records: Path) -> None:
     """Copy the figures of a run; what names snippets or their code stays behind."""
@@ -91,10 +101,8 @@ def collect(run: Path, records: Path) -> None:
     for path in sorted(run.glob("*/*/epoch-*/verdicts.json")):
         text = json.dumps(list(map(_figures, json.loads(path.read_text()))), indent=1)
         write_text(records / path.relative_to(run), text + "\n")
-        quality = json.loads((path.parent / "quality.json").read_text())
-        summary = {k: v for k, v in quality.items() if isinstance(v, int | float)}
-        target = records / path.relative_to(run).with_name("quality.json")
-        write_text(target, json.dumps(summary, indent=1) + "\n")
+        target = records / path.relative_to(run).with_name(QUALITY)
+        save_quality(without_ids(load_quality(path.with_name(QUALITY))), target)
 
 
 def page(records: Path) -> str:
@@ -112,6 +120,9 @@ def page(records: Path) -> str:
     if rows:
         head = ["cell", "mark", "carriers", "epochs", "way", "asked", "own", "unseen", "twin"]
         parts += [MODELS, table(head, rows)]
+    compared = [row for run in trained for row in _harm(run)]
+    if compared:
+        parts += [HARM, table(["cell", "mark", "epochs", *COMPARED_HEAD], compared)]
     explained = records / "explained.md"
     if explained.exists():
         parts.append(explained.read_text().replace("](../", "]("))  # the page lies a folder higher
@@ -204,6 +215,18 @@ def _models(run: Path) -> Iterator[list[str]]:
                 *asked[:1],
                 *(_signed(by_role.get(role)) for role in ("own", "unseen", "twin")),
             ]
+
+
+def _harm(run: Path) -> Iterator[list[str]]:
+    """A row for each model and exposure whose bare twin was measured as well."""
+    for path in sorted(run.glob(f"*/*/epoch-*/{QUALITY}")):
+        model, cell = path.parent.parent, path.parent.parent.parent
+        bare = cell / BARE / path.parent.name / QUALITY
+        if model.name == BARE or not bare.exists() or "samples" not in _read(path):
+            continue
+        epochs = path.parent.name.removeprefix("epoch-")
+        compared = compare(load_quality(bare), load_quality(path))
+        yield [cell.name, model.name, epochs, *compared_cells(compared)]
 
 
 def _asked(found: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from puzzlemark.cli._completing import marks, names_of, one_of, with_commas
-from puzzlemark.cli.base import EngineName, Workers, refuse_ignored
+from puzzlemark.cli.base import EngineName, Workers, output_console, refuse_ignored
 from puzzlemark.cli.bench.base import (
     GOES_ON,
     Corpus,
@@ -60,10 +60,21 @@ def run(
     budget: Annotated[
         str,
         typer.Option(
-            help="With --base: tiny, cpu or full, how many models and functions.",
-            autocompletion=one_of("tiny", "cpu", "full"),
+            help="With --base: tiny, cpu, cpu_all or full, how many models and functions.",
+            autocompletion=one_of("tiny", "cpu", "cpu_all", "full"),
         ),
     ] = "cpu",
+    jobs: Annotated[
+        str | None,
+        typer.Option(
+            help="With --base: only these models, with commas: "
+            "java-0/synonyms-share-1-rate-0-1-a,java-0/bare."
+        ),
+    ] = None,
+    list_jobs: Annotated[
+        bool,
+        typer.Option("--list", help="With --base: show the models and which are done, and end."),
+    ] = False,
     side_by_side: Annotated[
         int, typer.Option(help="Models trained at the same time, one core each.", min=1, max=2)
     ] = 2,
@@ -97,7 +108,8 @@ def run(
     from puzzlemark.detectors.base import load_detector
 
     given = given_corpora(python, java)
-    running = ("methods", "size", "seed", "beyond", "workers", "engine", "budget", "side_by_side")
+    training = ("budget", "side_by_side", "jobs", "list_jobs")
+    running = ("methods", "size", "seed", "beyond", "workers", "engine", *training)
     Given(given, output, base, records, page).check(context, *running)
     if given and base is not None:
         because = "models are trained by --budget alone"
@@ -107,13 +119,19 @@ def run(
         if budget not in rq6_models.BUDGETS:
             known = ", ".join(rq6_models.BUDGETS)
             raise UsageError(f"no budget {budget!r}; known: {known}")
+        chosen = rq6_models.BUDGETS[budget]
+        if list_jobs:
+            for job in rq6_models.plan_jobs(output, given, base, chosen):
+                output_console().print(f"{'done' if job.is_done else 'open'}  {job.name}")
+            return
+        names = jobs.split(",") if jobs else None
         place = rq6_models.run(
-            output, given, base, rq6_models.BUDGETS[budget], side_by_side=side_by_side, say=say
+            output, given, base, chosen, jobs=names, side_by_side=side_by_side, say=say
         )
         if records is not None:
             rq6_page.collect(place, records / place.name)
     elif given:
-        refuse_ignored(context, ("budget", "side_by_side"), "no model is trained without --base")
+        refuse_ignored(context, training, "no model is trained without --base")
         if size != "all" and not size.isdecimal():
             raise UsageError(f"--size {size}: pass a number of records, or all")
         plan = rq6.Plan(
