@@ -115,6 +115,7 @@ SHORT: dict[str, Any] = {
     "answer": 16,
     "recipe": FAST,
 }
+LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
@@ -123,14 +124,9 @@ BUDGETS = {
         Budget("tiny", 40, (Marking("synonyms:share=1,entropy=0", 1.0),), (1, 2), (0,), (1, 2)),
         Budget("cpu", 2000, (Marking(SYNONYMS, 0.1),), (2, 3), (0,), **SHORT),
         Budget("cpu_rare", 2000, (Marking(SYNONYMS, 0.02),), (2, 3), (0,), **SHORT),
-        Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), (2, 3), (0,), recipe=FAST),
         # every cell that a computer without a graphics card can do, model by model (`--jobs`)
-        Budget(
-            "cpu_all",
-            2000,
-            (*BOTH_RATES, Marking("prefixes", 0.05)),
-            **{**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32},
-        ),
+        Budget("cpu_all", 2000, BOTH_RATES, **LONG),
+        Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), **{**LONG, "eligible": 0.05}),
         Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
     )
 }

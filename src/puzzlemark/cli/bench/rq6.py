@@ -60,8 +60,8 @@ def run(
     budget: Annotated[
         str,
         typer.Option(
-            help="With --base: tiny, cpu, cpu_all or full, how many models and functions.",
-            autocompletion=one_of("tiny", "cpu", "cpu_all", "full"),
+            help="With --base: tiny, cpu, cpu_all, cpu_loud or full: which models.",
+            autocompletion=one_of("tiny", "cpu", "cpu_all", "cpu_loud", "full"),
         ),
     ] = "cpu",
     jobs: Annotated[
