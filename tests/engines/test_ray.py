@@ -11,6 +11,7 @@ from puzzlemark.corpora.writing import ATTEMPT
 from puzzlemark.engines.base import make
 from puzzlemark.errors import PuzzleMarkError, UsageError
 from tests.engines.poison import die_of_seven
+from tests.engines.test_contract import double
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.slow  # a cluster's processor time is told too late to be measured
@@ -28,6 +29,32 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(PuzzleMarkError, match=r"cannot reach the cluster at RAY_ADDRESS"):
         make(2, "ray")
+
+
+def test_a_cluster_that_runs_here_already_is_left_alone() -> None:
+    """Of somebody else's `ray start`, say; Ray by itself would join it."""
+    code = (
+        "from ray.cluster_utils import Cluster\n"
+        "cluster = Cluster(initialize_head=True, head_node_args={'num_cpus': 1})\n"
+        "print('up', flush=True)\n"
+        "input()\n"
+        "cluster.shutdown()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert "up\n" in iter(other.stdout.readline, "")
+        try:
+            engine = make(2, "ray")
+            assert list(engine.map(double, [1, 2])) == [2, 4]
+            engine.close()
+        finally:
+            other.communicate("\n")
 
 
 def test_a_task_needs_some_part_of_a_core() -> None:

@@ -76,7 +76,8 @@ class Ray:
             if address:
                 _knock(address)
             self._ray.init(
-                address=address,
+                # without "local" Ray would join whatever cluster this machine runs already
+                address=address or "local",
                 runtime_env=environment,
                 log_to_driver=False,
                 logging_level="error",
