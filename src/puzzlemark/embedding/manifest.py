@@ -322,6 +322,15 @@ def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:
         packed.writelines(line + b"\n" for line in lines)
 
 
+def is_manifest(path: Path) -> bool:
+    """Whether a file begins as a manifest does, packed or plain."""
+    try:
+        with _opened(path) as stream:
+            return stream.read(64).startswith(b'{"format":"%b"' % FORMAT.encode())
+    except ManifestError:
+        return False
+
+
 def manifest_digest(path: Path | str) -> str:
     """SHA-256 of a manifest's text, packed or not: `zcat marks.jsonl.gz | sha256sum`."""
     state = hashlib.sha256()
