@@ -46,7 +46,9 @@ def datasets(draw: st.DrawFn) -> tuple[int, dict[str, int], str, bytes]:
 
 # seeded: one audit in a hundred may name something by accident, and a test may not
 @settings(
-    derandomize=True, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    derandomize=True,
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(drawn=datasets())
 def test_nothing_tells_the_marks_and_everything_comes_back(
