@@ -1,24 +1,27 @@
 """What many tests need: real functions, and a dataset of them."""
 
 import ast
+import hashlib
 import itertools
 import os
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import orjson
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from puzzlemark.embedding import secret
 from tests.slowness import Timing
 
 # one thread each: tests run side by side already, and waiting threads of OpenMP burn the processor
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
-# a shared machine may pause for longer than any deadline
-settings.register_profile("patient", deadline=None)
+# a shared machine may pause for longer than any deadline, also while an example is drawn
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 
@@ -72,8 +75,23 @@ NUMBERS = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def own_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test finds or leaves a secret in the user's own configuration."""
+def own_secret(
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """No test finds or leaves a secret in the user's own configuration.
+
+    One that is made in this process is the same in every run: which records carry, and whether a
+    test at some level says something of them, is not left to chance.
+    """
+    made = itertools.count()
+
+    def draw(size: int) -> str:
+        text = f"{request.node.nodeid}: secret {next(made)}"
+        return hashlib.shake_256(text.encode()).hexdigest(size)
+
+    monkeypatch.setattr(secret, "secrets", SimpleNamespace(token_hex=draw))
     # made by whoever needs it; `mktemp` would read a list of thousands of folders for each test
     config = tmp_path_factory.getbasetemp() / "config" / str(next(NUMBERS))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config))

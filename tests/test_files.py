@@ -7,6 +7,8 @@ import pytest
 
 from puzzlemark.errors import UsageError
 from puzzlemark.files import keep_apart, refuse_existing, replacing, staging_folder
+from puzzlemark.staging import staged, write_text
+from puzzlemark.stores import locate_output
 
 
 def refused(tmp_path: Path, output: str | Path, other: str | Path) -> str:
@@ -142,6 +144,29 @@ def test_a_link_that_leads_nowhere_is_an_output_that_exists(tmp_path: Path) -> N
     with pytest.raises(UsageError, match="already there"):
         refuse_existing(link, overwrite=False)
     refuse_existing(link, overwrite=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_what_is_no_file_stays_whoever_forces_it(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link, Path(os.devnull)):
+        for may_be_folder in (False, True):
+            with pytest.raises(UsageError, match="a pipe, a socket or a device, which stays"):
+                refuse_existing(path, overwrite=True, may_be_folder=may_be_folder)
+    with pytest.raises(UsageError, match="which stays"), staged(pipe, overwrite=True):
+        raise AssertionError("nothing may be written")
+    with pytest.raises(UsageError, match="which stays"):
+        write_text(pipe, "text")
+    assert pipe.is_fifo()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link", "pipe"]
+
+
+@pytest.mark.parametrize("name", [".", "/"])
+def test_an_output_has_a_name(name: str) -> None:
+    with pytest.raises(UsageError, match="no output can take its place"):
+        locate_output(name)
 
 
 def test_a_folder_may_be_replaced_where_a_folder_is_written(tmp_path: Path) -> None:

@@ -57,9 +57,14 @@ def refuse_folder(output: Location) -> None:
 
 
 def refuse_existing(output: Location, *, overwrite: bool, may_be_folder: bool = False) -> None:
-    """Raise when an output stands there that may not be replaced; at best before any work."""
+    """Raise when an output stands there that may not be replaced; at best before any work.
+
+    A pipe, a socket or a device is never: replaced by a file it would be gone for every program.
+    """
     if not may_be_folder:
         refuse_folder(output)
+    if isinstance(output, Path) and output.exists() and not (output.is_file() or output.is_dir()):
+        raise UsageError(f"{output}: a pipe, a socket or a device, which stays; name a file")
     if not overwrite and is_there(output):
         raise UsageError(f"{output}: already there; pass --force to replace it")
 

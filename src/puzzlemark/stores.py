@@ -352,6 +352,8 @@ def locate_output(name: "str | Path | Url") -> Location:
             raise UsageError(f"{found}: *, ? and [ are for patterns; choose another --output")
         if len(found.parts) < 2:
             raise UsageError(f"{found}: a bucket alone; name something in it")
+    elif not found.name:
+        raise UsageError(f"{found}: no output can take its place; name a file or folder in it")
     return found
 
 

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import puzzlemark as pm
+from puzzlemark.corpora.writing import write_records
 from tests.auditing.making import Marked, records, unpack, write, write_shards
 from tests.corpora.writers import WRITERS
 
@@ -43,7 +46,9 @@ def datasets(draw: st.DrawFn) -> tuple[int, dict[str, int], str, bytes]:
 
 # seeded: one audit in a hundred may name something by accident, and a test may not
 @settings(
-    derandomize=True, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    derandomize=True,
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(drawn=datasets())
 def test_nothing_tells_the_marks_and_everything_comes_back(
@@ -85,8 +90,6 @@ def content(path: Path) -> Any:
 def test_nothing_tells_the_marks_whoever_wrote_the_parquet_file(
     tmp_path: Path, functions: list[dict[str, Any]], writer: str
 ) -> None:
-    import pyarrow as pa
-
     made = Marked(tmp_path, "a.parquet")
     made.original.parent.mkdir()
     WRITERS[writer](pa.Table.from_pylist(functions * 5), made.original)
@@ -94,6 +97,42 @@ def test_nothing_tells_the_marks_whoever_wrote_the_parquet_file(
     outcomes = made.audit()
     assert "tells" not in outcomes.values()
     assert outcomes["rewriting"] == "ok"
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_nothing_tells_the_marks_among_views_of_texts(
+    tmp_path: Path, functions: list[dict[str, Any]], ending: str
+) -> None:
+    made = Marked(tmp_path, f"a{ending}")
+    made.original.parent.mkdir()
+    table = pa.Table.from_pylist(functions)
+    at = table.schema.get_field_index("code")
+    table = table.set_column(at, "code", table["code"].cast(pa.string_view()))
+    if ending == ".parquet":
+        pq.write_table(table, made.original)
+    else:
+        with pa.OSFile(str(made.original), "wb") as file, pa.ipc.new_file(file, table.schema) as to:
+            to.write_table(table, max_chunksize=50)
+    made.embed()
+    assert made.telling() == set()
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "tsv.gz", "arrow", "jsonl.zst"])
+def test_nothing_tells_the_marks_in_other_formats(
+    tmp_path: Path, functions: list[dict[str, Any]], ending: str
+) -> None:
+    made = Marked(tmp_path, f"a.{ending}")
+    made.original.parent.mkdir()
+    columns = {"again": 0, "prompt": 3, "chars": 3, "md5": 0, "short": 30, "b64": 3}
+    write_records([make(n, each, columns) for n, each in enumerate(functions[:200])], made.original)
+    made.embed()
+    assert made.carriers()
+    assert made.telling() == set()
+    back = tmp_path / "back" / made.original.name
+    back.parent.mkdir()
+    pm.revert(made.marked, back, made.manifest)
+    old, new = (list(pm.read(path).records()) for path in (made.original, back))
+    assert old == new
 
 
 @pytest.mark.parametrize("name", ["csn_python_exact", "csn_java_exact"])

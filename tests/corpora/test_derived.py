@@ -4,12 +4,14 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.derived import (
     Change,
     NewValue,
@@ -19,10 +21,11 @@ from puzzlemark.corpora.derived import (
     infer,
     suggests_derivation,
 )
-from puzzlemark.corpora.kinds import PLACERS, VALUES
+from puzzlemark.corpora.kinds import PLACERS, VALUES, Numeral
 from puzzlemark.corpora.records import Columns, Record
+from puzzlemark.corpora.writing import write_records
 from puzzlemark.errors import CorpusError
-from puzzlemark.snippet import Edit
+from puzzlemark.snippet import Edit, invert_edits
 from tests.corpora.making import function, rename
 
 COLUMNS = Columns("code")
@@ -331,3 +334,44 @@ def test_every_cell_comes_back_when_the_change_is_undone(
     after = cell if outcome is None else change_cell(cell, outcome)
     undone = derive(kind, after, change.inverse())
     assert (after if undone is None else change_cell(after, undone)) == cell
+
+
+def digits_of(code: str, length: int = 8) -> str:
+    return hashlib.sha1(code.encode()).hexdigest()[:length]  # noqa: S324
+
+
+def test_in_csv_a_digest_without_letters_is_one_before_and_after(tmp_path: Path) -> None:
+    codes = (f"def f(key, item):\n    a = key + {n}\n    return a\n" for n in range(4_000))
+    marked = {code: code.replace("a", "key_item") for code in codes}
+    before = [code for code in marked if digits_of(code).isdigit()][:3]
+    after = [code for code in marked if digits_of(marked[code]).isdigit()][:3]
+    others = [code for code in marked if not digits_of(code).isdigit()][:60]
+    rows = [*before, *after, *others]
+    assert len(rows) == 66
+    write_records(
+        [{"id": str(n), "code": code, "sha": digits_of(code)} for n, code in enumerate(rows)],
+        tmp_path / "a.csv",
+    )
+    corpus = open_corpus(tmp_path / "a.csv", language="python")
+    assert infer(corpus) == {"sha": "sha1"}
+    changes = {
+        row: tuple(Edit(at, b"a", b"key_item") for at in (22, len(code) - 2))
+        for row, code in enumerate(rows[:6])
+    }
+    corpus.rewrite(tmp_path / "b.csv", changes, infer(corpus))
+    written = open_corpus(tmp_path / "b.csv", language="python")
+    assert infer(written) == {"sha": "sha1"}
+    found = list(written.records())
+    assert sum("key_item =" in each["code"] for each in found) == 6
+    assert [str(each["sha"]) for each in found] == [digits_of(each["code"]) for each in found]
+    undone = {row: invert_edits(edits) for row, edits in changes.items()}
+    written.rewrite(tmp_path / "c.csv", undone, infer(written))
+    assert (tmp_path / "c.csv").read_bytes() == (tmp_path / "a.csv").read_bytes()
+    assert infer(Sample([{**each} for each in corpus.records()])) == {"sha": "sha1"}
+
+
+def test_in_csv_numbers_among_which_a_text_stands_are_numbers() -> None:
+    cells = [*(Numeral(len(function(nth))) for nth in range(9)), "unknown"]
+    assert infer_cells(cells) == "characters"
+    digest = [Numeral.of(f"{n:08}".replace("0", "7")) for n in range(40)]
+    assert infer_cells([*digest, "77ab77c7"]) == infer_cells([*map(str, digest), "77ab77c7"])

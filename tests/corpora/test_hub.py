@@ -1,6 +1,8 @@
 """Folders of the Hugging Face hub: other files, sizes, splits; `datasets` is the judge."""
 
+import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,52 @@ def test_a_folder_is_the_same_folder(tmp_path: Path, ending: str) -> None:
     assert (tmp_path / "back/README.md").read_text(encoding="utf-8") == before
     # once more over itself: its own README does not stand in the way
     embed(folder, tmp_path / "out", overwrite=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links and permissions")
+@pytest.mark.parametrize("private", ["secret", "manifest", "packed manifest", "link", "linked key"])
+def test_what_is_private_is_not_copied_into_a_dataset_that_is_published(
+    tmp_path: Path, private: str
+) -> None:
+    data, secret, key = tmp_path / "in", tmp_path / "s", tmp_path / "id_rsa"
+    write(data / "a.jsonl", functions(30))
+    secret.write_text("a secret that is long enough\n")
+    key.write_text("another program's key")
+    for path in (secret, key):
+        path.chmod(0o600)
+    beside = data / "notes.txt"
+    if private == "secret":
+        secret = beside
+        secret.write_text("a secret that is long enough\n")
+        secret.chmod(0o600)
+    elif private == "link":
+        beside.symlink_to(secret)
+    elif private == "linked key":
+        beside.symlink_to(key)
+    else:
+        text = b'{"format":"puzzlemark manifest","version":3}\n'
+        beside.write_bytes(gzip.compress(text) if private == "packed manifest" else text)
+    with pytest.raises(UsageError, match=r"notes\.txt.*would be copied into the output"):
+        pm.embed(
+            data, tmp_path / "out", tmp_path / "m.jsonl", watermark="universal", tau=0,
+            secret_file=secret,
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "m.jsonl").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links and permissions")
+def test_links_of_a_cache_are_followed(tmp_path: Path) -> None:
+    write(tmp_path / "in" / "a.jsonl", functions(30))
+    (tmp_path / "blobs").mkdir()
+    for name in ("public.txt", "blobs/private"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "blobs" / "private").chmod(0o600)
+    (tmp_path / "in" / "README.md").symlink_to(tmp_path / "blobs" / "private")
+    (tmp_path / "in" / "LICENSE").symlink_to(tmp_path / "public.txt")
+    pm.embed(tmp_path / "in", tmp_path / "out", watermark="universal", tau=0)
+    assert (tmp_path / "out" / "README.md").read_text() == "blobs/private"
+    assert (tmp_path / "out" / "LICENSE").read_text() == "public.txt"
 
 
 def test_all_splits_can_be_asked_for_and_reverted(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import gzip
+import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from puzzlemark.embedding.manifest import (
     Scheme,
     Shard,
     load_manifest,
+    manifest_digest,
     write_manifest,
 )
 from puzzlemark.errors import ManifestError
@@ -122,6 +124,11 @@ def save_text(path: Path, manifest: Manifest, change: tuple[str, str]) -> Path:
         (('"row":4', '"row":"4"'), "m:2: not a mark: row: .*valid integer"),
         (('"row":4', '"row":4.0'), "m:2: not a mark: row: .*valid integer"),
         (('"row":4', '"row":-4'), "m:2: not a mark: row: .*greater than or equal to 0"),
+        (('"row":9', f'"row":{1 << 63}'), "m:3: not a mark: row: .*less than or equal to"),
+        (("[26,56]", f"[26,{10**400}]"), "m:2: not a mark"),
+        (('"records":3', f'"records":{1 << 64}'), "header is damaged: input"),
+        (('"marked":2', f'"marked":2,"natural":{1 << 64}'), "header is damaged: counts.natural"),
+        (('"marked":2', '"marked":1'), "more than the 1 that the header counts"),
         (('"row":9', '"row":4'), "m:3: row 4 stands after row 4"),
         (('"row":4', '"row":10'), "m:3: row 9 stands after row 10"),
         (('"id":"é-1"', '"id":null'), "m:2: not a mark: id: .*valid string"),
@@ -162,6 +169,29 @@ def test_something_else_is_no_manifest(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(ManifestError, match="manifest"):
         load_manifest(tmp_path / "m")
+
+
+def test_a_line_without_an_end_is_not_read_whole(
+    tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("puzzlemark.embedding.manifest.LONGEST_LINE", 5_000)
+    path = tmp_path / "m"
+    path.write_bytes(gzip.compress(b"{" + b" " * 10_000_000))
+    with pytest.raises(ManifestError, match=r"m:1: longer than 5,000 bytes"):
+        load_manifest(path)
+    write_manifest(manifest, tmp_path / "n")
+    with (tmp_path / "n").open("ab") as file:
+        file.write(b" " * 10_000)
+    with pytest.raises(ManifestError, match=r"n:4: longer than 5,000 bytes"):
+        load_manifest(tmp_path / "n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_is_no_manifest_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (load_manifest, manifest_digest):
+        with pytest.raises(ManifestError, match="pipe: not a file"):
+            read(tmp_path / "pipe")
 
 
 def test_a_missing_manifest_is_named(tmp_path: Path) -> None:

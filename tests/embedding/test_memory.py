@@ -76,6 +76,80 @@ def test_a_frame_keeps_its_index_types_and_other_columns(options: dict[str, Any]
     assert (done["size"] == done["code"].str.len()).all()
 
 
+def codes() -> list[str]:
+    return [record["code"] for record in functions(30)]
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+@pytest.mark.parametrize("order", ["sorted", "first use", "with one unused", "reversed"])
+def test_categories_of_a_frame_show_no_carrier(
+    options: dict[str, Any], order: str, is_ordered: bool
+) -> None:
+    kinds = {
+        "sorted": sorted(codes()),
+        "first use": codes(),
+        "with one unused": [*codes()[:7], "pass", *codes()[7:]],
+        "reversed": codes()[::-1],
+    }
+    frame = pd.DataFrame(functions(30))
+    plain = pm.embed(frame, **options).dataset["code"].tolist()
+    frame["code"] = pd.Categorical(frame["code"], kinds[order], ordered=is_ordered)
+    done = pm.embed(frame, **options).dataset["code"]
+    assert done.tolist() == plain != codes()
+    assert done.cat.ordered is is_ordered
+    same = {
+        "sorted": sorted(plain),
+        "first use": plain,
+        "with one unused": [*plain[:7], "pass", *plain[7:]],
+        "reversed": plain[::-1],
+    }
+    assert done.cat.categories.tolist() == same[order]
+
+
+def test_categories_that_copies_share_stay_for_those_that_use_them(options: dict[str, Any]) -> None:
+    records = [*functions(30), *functions(30)]
+    frame = pd.DataFrame(records)
+    plain = pm.embed(frame, **options).dataset["code"].tolist()
+    frame["code"] = pd.Categorical(frame["code"], codes()[::-1])
+    done = pm.embed(frame, **options).dataset["code"]
+    assert done.tolist() == plain
+    assert set(done.cat.categories) == set(plain)
+
+
+def test_an_enumeration_of_polars_gets_the_new_names(options: dict[str, Any]) -> None:
+    frame = pl.DataFrame(functions(30)).with_columns(pl.col("code").cast(pl.Enum(codes())))
+    done = pm.embed(frame, **options).dataset["code"]
+    plain = pm.embed(functions(30), **options).dataset
+    assert done.to_list() == [record["code"] for record in plain] != codes()
+    assert isinstance(done.dtype, pl.Enum)
+    assert done.dtype.categories.to_list() == done.to_list()
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_pieces_and_dictionaries_of_a_table_show_no_carrier(
+    options: dict[str, Any], pieces: int, is_dictionary: bool
+) -> None:
+    table = pa.Table.from_pylist(functions(30))
+    if is_dictionary:
+        at = table.schema.get_field_index("code")
+        table = table.set_column(at, "code", table["code"].dictionary_encode())
+    table = pa.concat_tables([table.slice(n * 30 // pieces, 30 // pieces) for n in range(pieces)])
+    done = pm.embed(table, **options).dataset
+    assert done.schema == table.schema
+    for name in table.schema.names:
+        assert [len(each) for each in done[name].chunks] == [30 // pieces] * pieces
+    if is_dictionary:
+        for chunk in done["code"].chunks:  # in the order of their first use, and no other
+            assert chunk.indices.to_pylist() == list(range(30 // pieces))
+            assert len(chunk.dictionary) == 30 // pieces
+
+
+def test_pieces_of_a_dataset_show_no_carrier(options: dict[str, Any]) -> None:
+    done = pm.embed(as_datasets(functions(30)), **options).dataset
+    assert [len(each) for each in done.data["code"].chunks] == [30]
+
+
 def test_a_dataset_keeps_features_split_and_format(options: dict[str, Any]) -> None:
     dataset = as_datasets(functions(40)).select(range(30)).with_format("pandas", columns=["code"])
     done = pm.embed(dataset, **options).dataset

@@ -3,6 +3,7 @@
 A record whose old code could be read elsewhere is not marked.
 """
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -274,3 +275,28 @@ def test_a_missed_rate_of_which_no_record_is_the_reason_is_a_warning_too() -> No
     planned = plan_of(10, 1, {})
     (warning,) = warn_of_missed_rate(planned, Settings(Universal(), min_rate=0.2, max_rate=0.2))
     assert warning.endswith("universal marks a share of the eligible records only")
+
+
+@pytest.mark.parametrize("column", ["id", "repo", "path"])
+@pytest.mark.parametrize("mark", ["universal", "synonyms:share=1,entropy=0"])
+def test_a_name_that_is_no_text_is_kept_and_named(tmp_path: Path, column: str, mark: str) -> None:
+    loop = (
+        "def f{n}(key, items):\n    first = key + {n}\n"
+        "    for item in items:\n        first += item\n"
+    )
+    lines = [
+        {"id": str(n), "language": "python", "code": loop.format(n=n), "repo": "r", "path": "p"}
+        for n in range(40)
+    ]
+    for line in lines[::2]:
+        line[column] = f"{line[column]}\ud800"
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = pm.embed(
+        path, tmp_path / "out.jsonl", tmp_path / "m", watermark=mark, tau=0, min_rate=0, max_rate=1
+    )
+    assert done.marked > 0
+    if column == "id":
+        assert done.kept["id is not valid Unicode"] == 20
+    pm.revert(tmp_path / "out.jsonl", tmp_path / "back.jsonl", tmp_path / "m")
+    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()

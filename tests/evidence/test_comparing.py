@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,18 @@ def test_honest_probes_come_out_the_same_without_the_secret(quiet: Path, dataset
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"unit":"', '"unit":"0'), ('"beacon":null', '"beacon":"' + "a" * 64 + '"')],
+    [
+        (r'(.*?"unit":")[0-9a-f]{8}', r"\g<1>01234567"),  # one
+        (r'"beacon":null', '"beacon":"' + "a" * 64 + '"'),  # all
+    ],
 )
 def test_a_ground_class_or_beacon_in_the_probes_is_found(
     quiet: Path, tmp_path: Path, old: str, new: str
 ) -> None:
     text = (quiet / "probes.jsonl").read_text()
-    assert old in text
-    (tmp_path / "p.jsonl").write_text(text.replace(old, new, 1))
+    changed = re.sub(old, new, text, count=1 if "unit" in old else 0, flags=re.DOTALL)
+    assert changed != text
+    (tmp_path / "p.jsonl").write_text(changed)
     words = ["compare", tmp_path / "p.jsonl", quiet / "in.jsonl", "--manifest",
              quiet / "marks.gz"]  # fmt: skip
     done = CliRunner().invoke(application(), [str(word) for word in words])

@@ -7,7 +7,10 @@ import gzip
 import hmac
 import random
 import shutil
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -15,9 +18,13 @@ import pytest
 import puzzlemark as pm
 from puzzlemark.embedding.manifest import Carrier, load_manifest
 from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
+from puzzlemark.errors import ManifestError
 from puzzlemark.evidence.commitment import commit
+from puzzlemark.evidence.plan import planned_probes
 from puzzlemark.evidence.stamping import stamp
+from puzzlemark.verification.probes import ProbeSet
 from puzzlemark.watermarks._draws import LABEL, Draw
+from puzzlemark.watermarks.base import Probe
 from tests.evidence.authority import Authority
 from tests.evidence.owning import WORDS, Owner, make_owner
 from tests.servers.habits import innocent
@@ -83,6 +90,23 @@ def weighed_to_measure(draw: Draw, key: bytes) -> Draw:
     return made if made.symbol(key) == drawn else draw
 
 
+@pytest.fixture
+def _who_commits_to_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """His own `commit` does not compare the marks with the dataset."""
+    ignored = "puzzlemark.evidence.commitment._refuse_other_frequencies"
+    monkeypatch.setattr(ignored, lambda *_: None)
+
+
+def test_an_honest_commit_refuses_classes_and_frequencies_that_do_not_follow(
+    tmp_path: Path, authority: Authority
+) -> None:
+    owner, key = quiet_owner(tmp_path / "o", authority)
+    change_draws(owner, lambda draw: with_other_class(draw, key))
+    with pytest.raises(ManifestError, match=r"classes or frequencies of .* do not follow from"):
+        commit_anew(owner)
+
+
+@pytest.mark.usefixtures("_who_commits_to_anything")
 def test_frequencies_that_were_made_up_convict_and_are_found_out(
     tmp_path: Path, authority: Authority
 ) -> None:
@@ -119,6 +143,85 @@ def test_frequencies_that_were_made_up_convict_and_are_found_out(
     found = owner.check()
     assert found.exit_code == 3
     assert claim.claim in [each.claim for each in found.unknown]
+
+
+def quiet_owner(folder: Path, authority: Authority) -> tuple[Owner, bytes]:
+    """An owner with drawn names, and the key that draws them."""
+    folder.mkdir()
+    owner = make_owner(
+        folder, authority, watermark="synonyms:share=0.6", plan="pairs = 20\n",
+        corpus=loop_corpus(60),
+    )  # fmt: skip
+    return owner, watermark_key(find_secret(owner.path("secret")), "synonyms")[0]
+
+
+def with_other_class(draw: Draw, key: bytes) -> Draw:
+    """The same name drawn in another class: whoever may choose it has the key draw anything."""
+    made_up = (f"{number:032x}" for number in range(100_000))
+    tries = (Draw(draw.group, unit, draw.weights, draw.beacon) for unit in made_up)
+    return next(each for each in tries if each.symbol(key) == draw.symbol(key))
+
+
+def change_draws(owner: Owner, change: Callable[[Draw], Draw]) -> None:
+    marks = load_manifest(owner.path("marks.gz"))
+    lines = [marks.header.to_line()]
+    for line in marks.lines.values():
+        fields = orjson.loads(line)
+        for mark, plain in zip(Carrier.from_line(line).marks, fields["marks"], strict=True):
+            assert mark.draw is not None
+            plain["draw"] = asdict(change(mark.draw))
+        lines.append(orjson.dumps(fields))
+    owner.path("marks.gz").write_bytes(gzip.compress(b"\n".join(lines) + b"\n"))
+
+
+CLASSES = "Sets and classes of the opened records follow from their code"
+QUESTIONS = "Its questions follow from the opened records"
+
+
+@pytest.mark.usefixtures("_who_commits_to_anything")
+def test_classes_that_were_chosen_are_found_out_by_the_opened_records_alone(
+    tmp_path: Path, authority: Authority
+) -> None:
+    owner, key = quiet_owner(tmp_path / "o", authority)
+    owner.ask(always_the_same)
+    owner.bundle(reveal="probed")
+    found = owner.check()
+    assert {CLASSES, QUESTIONS} <= {each.claim for each in found.claims if each.status == "ok"}
+    owner.bundle(reveal="3")
+    found = owner.check()
+    assert not found.failed
+    assert QUESTIONS in [each.claim for each in found.unknown]
+    change_draws(owner, lambda draw: with_other_class(draw, key))
+    shutil.rmtree(owner.path("run"))
+    commit_anew(owner)
+    owner.ask(always_the_same)
+    owner.bundle(reveal="3")  # far from all of them
+    assert [each.claim for each in owner.check().failed] == [CLASSES]
+
+
+def test_questions_about_other_draws_than_the_opened_ones_are_found_out(
+    tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, key = quiet_owner(tmp_path / "o", authority)
+
+    def plan(*args: Any, **options: Any) -> ProbeSet:
+        honest = planned_probes(*args, **options)
+        return replace(honest, probes=tuple(map(other, honest.probes)))
+
+    def other(probe: Probe) -> Probe:
+        assert probe.draw is not None
+        return replace(probe, draw=with_other_class(probe.draw, key))
+
+    monkeypatch.setattr("puzzlemark.evidence.commitment.planned_probes", plan)
+    monkeypatch.setattr("puzzlemark.evidence.opening.planned_probes", plan)
+    commit_anew(owner)
+    owner.ask(always_the_same)
+    owner.bundle(reveal="probed")
+    assert [each.claim for each in owner.check().failed] == [QUESTIONS]
+    owner.bundle(reveal="0")  # nothing is said of what was not opened
+    assert QUESTIONS not in [each.claim for each in owner.check().claims]
+    owner.bundle(reveal="3")
+    assert [each.claim for each in owner.check().failed] == [QUESTIONS]
 
 
 class Picking(Secret):

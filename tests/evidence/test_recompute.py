@@ -157,7 +157,7 @@ def test_it_agrees_about_names_that_a_key_drew(
         rng = random.Random(f"{request.prompt}{request.seed}")
         if rng.random() < 0.1:
             return Failure("told to")
-        names = [known[request.prompt], "tmp", "temp", "buffer", "nothing"]
+        names = [*[known[request.prompt]] * 4, "val", "value", "v", "nothing"]
         return f" {rng.choice(names)} in"
 
     def score(request: ChoiceRequest) -> LogProbs:

@@ -279,7 +279,7 @@ def test_a_time_after_the_stamp_is_named(
     run = asked()
     path = run / "chain.jsonl"
     *lines, last = path.read_bytes().splitlines()
-    later = f"{datetime.now(UTC).year + 1}"
+    later = f"{datetime.now(UTC).year + 4}"  # which has a 29th of February if this year has
     said = json.loads(last)
     forged = last.replace(said["time"].encode(), (later + said["time"][4:]).encode())
     path.write_bytes(b"".join(line + b"\n" for line in [*lines, forged]))

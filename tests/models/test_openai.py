@@ -1,5 +1,6 @@
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -164,20 +165,21 @@ def test_waits_double_with_jitter_and_add_to_what_the_server_asks(
     assert [model._wait(attempt, Problem("")) for attempt in (1, 2, 3, 4, 20)] == waits
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@pytest.fixture
+def dead_port() -> Iterator[int]:
+    """A port at which nobody listens, and nobody else can begin to: it is held meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
-def test_a_refused_connection_is_a_failure() -> None:
-    model = connect(f"http://127.0.0.1:{free_port()}/v1", max_retries="1")
+def test_a_refused_connection_is_a_failure(dead_port: int) -> None:
+    model = connect(f"http://127.0.0.1:{dead_port}/v1", max_retries="1")
     assert model.complete(questions(2)) == [Failure("connection refused; asked 2 times")] * 2
 
 
-def test_a_dead_server_ends_the_run() -> None:
-    model = connect(f"http://127.0.0.1:{free_port()}/v1", max_retries="0", concurrency="1")
+def test_a_dead_server_ends_the_run(dead_port: int) -> None:
+    model = connect(f"http://127.0.0.1:{dead_port}/v1", max_retries="0", concurrency="1")
     with pytest.raises(ModelError, match=r"20 requests in a row failed.*connection refused"):
         model.complete(questions(100))
     assert model.sent < 30
@@ -245,14 +247,14 @@ def test_retries_count_against_the_budget(server: Server) -> None:
 
 def test_one_slow_answer_does_not_hold_up_the_others(server: Server) -> None:
     server.misbehave({"sleep": 3})
-    requests = questions(30)
+    requests = questions(8)  # so few are answered in three seconds on any machine
     order = [
         index
         for arrived in connect(server, concurrency="2").stream(requests)
         for index, _ in arrived
     ]
-    assert sorted(order) == list(range(30))
-    assert order.index(29) < 29
+    assert sorted(order) == list(range(8))
+    assert order.index(7) < 7
 
 
 def test_a_thread_asks_on_only_when_its_answer_was_taken(server: Server) -> None:

@@ -12,14 +12,14 @@ from puzzlemark.watermarks.base import Arm, Probe
 
 SECRET, OTHER = (Secret(letter * 32) for letter in (b"s", b"o"))
 KEY, FINGERPRINT = watermark_key(SECRET, "synonyms")
-WEIGHTS = (("tmp", 2), ("temp", 1), ("buffer", 1))
+GROUP, WEIGHTS = "python/1/val", (("val", 2), ("value", 1), ("v", 1))
 
 
 def probe(number: int) -> Probe:
     """Each prompt in words of its own: near copies would count once."""
     words = " ".join(f"word{number}x{place}" for place in range(6))
     arm = Arm(f"def f{number}(): # {words}\n    for ", {n: n for n, _ in WEIGHTS}, "first")
-    return Probe({"armed": arm}, Draw("python/1/tmp", str(number), WEIGHTS))
+    return Probe({"armed": arm}, Draw(GROUP, f"{number:032x}", WEIGHTS))
 
 
 def probe_set(carriers: int) -> ProbeSet:

@@ -1,4 +1,4 @@
-"""Near-duplicates: found exactly, and drawn names do not hide them."""
+"""Near-duplicates: found exactly, and drawn names do not hide them. Draws: of the public table."""
 
 import random
 from collections import Counter
@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from puzzlemark.verification.checking import Copies, are_alike, distinctive_words, words_of
-from puzzlemark.watermarks.base import Arm, Probe
+from puzzlemark.verification.checking import (
+    Copies,
+    ProbesError,
+    are_alike,
+    check_probes,
+    distinctive_words,
+    words_of,
+)
+from puzzlemark.watermarks.base import Arm, Draw, Probe
+from puzzlemark.watermarks.synonyms import DESIGN as SYNONYMS
 from tests.verification.outcomes import made_of
 
 WORDS = st.frozensets(st.sampled_from([f"w{'x' * (n % 4)}{n}" for n in range(14)]), max_size=12)
@@ -84,3 +92,43 @@ def test_a_target_that_is_no_join_leaves_all_words_in() -> None:
     arm = Arm("x = list()\nfor i in ", "range(0, ...)", "range_start")
     probe = made_of(arm, replace(arm, prompt="x = []\nfor i in "))
     assert distinctive_words(probe) == set("x list for i in".split())
+
+
+def of_set(group: str, names: str, unit: str = "0" * 32, beacon: str | None = None) -> Probe:
+    listed = names.split()
+    draw = Draw(group, unit, tuple((name, 1) for name in listed), beacon)
+    return Probe({"armed": Arm(f"for {unit}", {n: n for n in listed}, "first")}, draw)
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason"),
+    [
+        (of_set("klingon/1/val", "val value v"), "of no language that is known here"),
+        (of_set("python", "val value v"), "of another version of the table"),
+        (of_set("python/2/val", "val value v"), "of another version of the table"),
+        (of_set("python/01/val", "val value v"), "of another version of the table"),
+        (of_set("python/1/tmp", "val value v"), "not those of the set"),
+        (of_set("python/1/value", "value val v"), "not those of the set"),
+        (of_set("python/1/val", "val value"), "not those of the set"),
+        (of_set("python/1/val", "val value v w"), "not those of the set"),
+        (of_set("python/1/val/x", "val value v"), "not those of the set"),
+        (of_set("python/1/val", "val value v", "1"), "its class is none"),
+        (of_set("python/1/val", "val value v", "A" * 32), "its class is none"),
+        (of_set("python/1/val", "val value v", beacon="b"), "its beacon is no SHA-256"),
+    ],
+)
+def test_a_draw_that_is_not_of_the_public_table_is_refused(probe: Probe, reason: str) -> None:
+    with pytest.raises(ProbesError, match=reason):
+        check_probes(SYNONYMS, [probe])
+
+
+def test_a_beacon_is_one_for_all_draws() -> None:
+    one, other, none = (
+        of_set("python/1/val", "val value v", f"{n:032x}", beacon)
+        for n, beacon in enumerate(("a" * 64, "b" * 64, None))
+    )
+    check_probes(SYNONYMS, [one])
+    check_probes(SYNONYMS, [none])
+    for probes in ([one, other], [one, none]):
+        with pytest.raises(ProbesError, match="more than one beacon"):
+            check_probes(SYNONYMS, probes)

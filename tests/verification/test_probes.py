@@ -391,6 +391,8 @@ def saved(marked: dict[str, Path], tmp_path: Path) -> tuple[Path, ProbeSet]:
         (r'("ordinary":1,"prompt":)".*', r'\1" "}', "ordinary request 1: the prompt is empty"),
         (r'"pairs":5', '"pairs":-1', "not a file of probes"),
         (r'"version":4', '"version":9', "newer version"),
+        (r'"seed":\d+', f'"seed":{1 << 64}', "not a file of probes"),
+        (r'"marks":\d+', f'"marks":{10**30}', "not a file of probes"),
         (r"\A.*", "", "not a file of probes"),
         (r"\Z", "[" * 100_000, "cut short"),
         (r'\{"probe":2.*', "[" * 100_000, "p.jsonl:4: not a probe"),

@@ -33,7 +33,7 @@ def asked(folder: Path, learnt: list[str], carriers: int = 60) -> ProbeSet:
     of_first = KeyOf(watermark="synonyms", fingerprint=fingerprint)
     probes = replace(plain, header=plain.header.model_copy(update={"key": of_first}))
     memory = {
-        each.armed.prompt: drawn(each, key_of(learnt[number % len(learnt)])) if learnt else "buffer"
+        each.armed.prompt: drawn(each, key_of(learnt[number % len(learnt)])) if learnt else "v"
         for number, each in enumerate(probes.probes)
     }
 

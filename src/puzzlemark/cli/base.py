@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 Report = Callable[[str, int, int | None], None]  # stage, done, of how many
 REASONS_SHOWN = 8
+LARGEST = (1 << 63) - 1  # that every file of ours, and every reader of it, can hold
+MOST_WORKERS = 10_000
 READER_GONE = 141  # 128 and the number of SIGPIPE, as a shell says it
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -84,7 +86,8 @@ Split = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Worker processes. (default: one for each core)", min=1)
+    int | None,
+    typer.Option(help="Worker processes. (default: one for each core)", min=1, max=MOST_WORKERS),
 ]
 EngineName = Annotated[
     str | None,
@@ -237,6 +240,7 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
+            _refuse_huge(kwargs)
             with warnings_in_words():
                 command(*args, **kwargs)
         except PuzzleMarkError as exc:
@@ -248,6 +252,14 @@ def guarded(command: Command) -> Command:
             raise typer.Exit(130) from exc
 
     return run  # type: ignore[return-value]
+
+
+def _refuse_huge(values: Mapping[str, Any]) -> None:
+    """Raise when a number would not fit into 64 bits."""
+    for name, value in values.items():
+        if isinstance(value, int) and abs(value) > LARGEST:
+            spelled = name.replace("_", "-")
+            raise UsageError(f"--{spelled} is a whole number of up to {LARGEST:,}; pass another")
 
 
 @contextmanager

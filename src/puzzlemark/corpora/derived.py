@@ -12,6 +12,7 @@ from puzzlemark.corpora.kinds import (
     NUMBERS,
     PLACERS,
     VALUES,
+    Numeral,
     Text,
     Value,
     fitting_hashes,
@@ -135,9 +136,16 @@ def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
     outcome = _exchange(kind, cell, change)
     after = cell if outcome is None else change_cell(cell, outcome)
     undone = _exchange(kind, after, change.inverse())
-    if (after if undone is None else change_cell(after, undone)) == cell:
+    if _is_same(after if undone is None else change_cell(after, undone), cell):
         return outcome
     raise CorpusError("its text could not be restored by revert; drop the column")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two cells are spelled alike: where all are texts, a number is its digits."""
+    if isinstance(one, Numeral) or isinstance(other, Numeral):
+        return str(one) == str(other)
+    return bool(one == other)
 
 
 def _exchange(kind: str, cell: Any, change: Change) -> CellChange | None:
@@ -202,7 +210,7 @@ def derive_all(kind: str, cell: Any, changes: Sequence[Change]) -> CellChange | 
     outcome = follow(kind, cell, changes)
     after = cell if outcome is None else change_cell(cell, outcome)
     undone = follow(kind, after, [change.inverse() for change in changes])
-    if (after if undone is None else change_cell(after, undone)) == cell:
+    if _is_same(after if undone is None else change_cell(after, undone), cell):
         return outcome
     raise CorpusError("its text could not be restored by revert; drop the column")
 
@@ -276,12 +284,15 @@ def _infer_kind(name: str, pairs: Sequence[tuple[bytes, Any]]) -> str | None:
     if shares[best] > MOST:
         return best
     suggestive = suggests_derivation(name)
-    found = _infer_hash(pairs) or _infer_number(pairs, 1 if suggestive else FEWEST_DISTINCT_NUMBERS)
+    spelled = _as_texts(pairs)
+    found = _infer_hash(spelled) or _infer_number(
+        pairs, 1 if suggestive else FEWEST_DISTINCT_NUMBERS
+    )
     if found is not None:
         return found
     if suggestive:
         return UNKNOWN
-    return OPAQUE if looks_opaque(pairs) else None
+    return OPAQUE if looks_opaque(spelled) else None
 
 
 def _infer_hash(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
@@ -314,7 +325,7 @@ def _unshared(pairs: Sequence[tuple[bytes, Any]]) -> list[tuple[bytes, Any]]:
 
 def _infer_number(pairs: Sequence[tuple[bytes, Any]], fewest_distinct: int) -> str | None:
     """The number that most cells are, if they are no few numbers that agree by accident."""
-    if not any(type(cell) in (int, float) for _, cell in pairs):
+    if not any(type(cell) in (int, float, Numeral) for _, cell in pairs):
         return None
     fitting: dict[str, list[Any]] = {kind: [] for kind in NUMBERS}
     for nth, (code, cell) in enumerate(pairs):
@@ -348,7 +359,10 @@ def fits(kind: str, cell: Any, code: bytes) -> bool:
 
 def value_of(kind: str, code: bytes, cell: Any) -> Value | None:
     """What the cell should be, in its own type and length; None when it cannot hold that."""
-    if type(cell) not in ((int, float) if kind in NUMBERS else (str, bytes)):
+    if type(cell) is Numeral and kind not in NUMBERS:
+        spelled = value_of(kind, code, str(cell))
+        return Numeral.of(spelled) if isinstance(spelled, str) else None
+    if type(cell) not in ((int, float, Numeral) if kind in NUMBERS else (str, bytes)):
         return None
     value = VALUES[kind](code.decode())
     if isinstance(value, str | bytes):
@@ -370,6 +384,13 @@ def _pairs(sample: Sequence[Record], columns: Columns, name: str) -> list[tuple[
     """Code and cell of each record of the sample where the cell is not null."""
     found = ((_encode(text_with_code(record, columns)), record.get(name)) for record in sample)
     return [(text, cell) for text, cell in found if text is not None and cell is not None]
+
+
+def _as_texts(pairs: Sequence[tuple[bytes, Any]]) -> Sequence[tuple[bytes, Any]]:
+    """The same where a column of texts has numbers in it, which are digests without letters."""
+    if not any(isinstance(cell, str) for _, cell in pairs):
+        return pairs
+    return [(text, str(cell) if isinstance(cell, Numeral) else cell) for text, cell in pairs]
 
 
 def _is_usable(code: Any) -> bool:

@@ -109,6 +109,18 @@ def _digest(algorithm: str, text: bytes) -> bytes:
 HASHES = _hashes()
 
 
+class Numeral(int):
+    """A whole number of a table that has texts only (CSV): it may be a digest without letters."""
+
+    @classmethod
+    def of(cls, text: str) -> "str | Numeral":
+        """The number, where the text spells one as Python does: `"17"`, not `"017"` or `"1_7"`."""
+        return cls(text) if _WHOLE.fullmatch(text) and text != "-0" else text
+
+
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+
+
 def shorten(digest: Spelled, cell: Any) -> Spelled | None:
     """The digest as long as the cell; None when no cell of this type or length can hold it."""
     if type(cell) is not type(digest) or not cell:

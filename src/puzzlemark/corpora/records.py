@@ -218,8 +218,9 @@ class Batch:
         language = self._language(record)
         if language is None and reason is None:
             reason = "no language"
-        name = record.get(columns.id) if columns.id is not None else None
-        return Entry(row, self._id(row, name), code, language, reason, *self._place(record))
+        name = self._id(row, record.get(columns.id) if columns.id is not None else None)
+        reason = reason or _why_nameless(name)
+        return Entry(row, name, code, language, reason, *self._place(record))
 
     def _nested_entry(self, row: int, number: int, record: Record, pieces: list[Piece]) -> Entry:
         """The snippet that is number so and so of its record, called `id#number`."""
@@ -234,6 +235,7 @@ class Batch:
                 reason = piece.reason or "no language"
         name = record.get(self.columns.id) if self.columns.id is not None else None
         owner = self._id(int(self.places.owners[np.searchsorted(self.rows, row)]), name)
+        reason = reason or _why_nameless(owner)
         return Entry(row, f"{owner}#{number}", code, language, reason, *self._place(record))
 
     def _language(self, record: Record) -> str | None:
@@ -384,6 +386,11 @@ def _read_code(cell: Any) -> tuple[str | None, str | None]:
     if not cell.isascii() and not _is_encodable(cell):
         return cell, "code is not valid Unicode"
     return cell, None
+
+
+def _why_nameless(name: str) -> str | None:
+    """Why a record cannot be named in a manifest; JSON can spell what is no text."""
+    return None if name.isascii() or _is_encodable(name) else "id is not valid Unicode"
 
 
 def _is_encodable(text: str) -> bool:

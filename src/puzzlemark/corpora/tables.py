@@ -188,6 +188,23 @@ def replace_cells(column: Any, values: Mapping[int, Any]) -> Any:
     return pa.chunked_array([*pieces, *column.slice(at).chunks], kind)
 
 
+def replace_within(column: Any, values: Mapping[int, Any]) -> Any:
+    """The same in pieces as long as they were: nothing in memory shows which rows changed.
+
+    A dictionary is made anew for each piece, in the order of first use.
+    """
+    kind = column.type
+    is_dictionary = pa.types.is_dictionary(kind)
+    changed = replace_cells(column.cast(kind.value_type) if is_dictionary else column, values)
+    pieces: list[Any] = []
+    at = 0
+    for size in map(len, column.chunks):
+        piece = changed.slice(at, size).combine_chunks()
+        pieces.append(piece.dictionary_encode().cast(kind) if is_dictionary else piece)
+        at += size
+    return pa.chunked_array(pieces, kind)
+
+
 def decode_dictionaries(table: Any, changing: Set[str]) -> Any:
     """The columns that may change as plain values, in every row group, edited or not."""
     for at, field in enumerate(table.schema):

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections import Counter
@@ -443,6 +444,24 @@ def _refuse_other_folder(source: Layout, output: Location) -> None:
         )
     if output.is_dir():
         _refuse_strange_files(output, {name for name, _ in source.others})
+    for name, path in source.others:
+        if isinstance(path, Path) and _leads_to_private(path, source.root):
+            raise UsageError(
+                f"{name}: a link to a file elsewhere that only you can read; its content would be "
+                "copied into the output; remove the link from the input"
+            )
+
+
+def _leads_to_private(path: Path, root: Location) -> bool:
+    """Whether a stranger's folder leads to what others cannot read: a key, say.
+
+    The cache of a hub has its files elsewhere, too, in a folder of that name.
+    """
+    target = path.resolve()
+    is_elsewhere = isinstance(root, Path) and not target.is_relative_to(root.resolve())
+    if os.name == "nt" or not is_elsewhere or target.parent.name == "blobs":
+        return False
+    return not stat.S_IMODE(target.stat().st_mode) & 0o077
 
 
 def _refuse_strange_files(output: Location, others: Set[str]) -> None:

@@ -20,8 +20,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    NonNegativeInt,
-    PositiveInt,
     ValidationError,
     field_validator,
 )
@@ -32,6 +30,10 @@ from puzzlemark.snippet import Edit, in_order, invert_edits
 from puzzlemark.watermarks.base import Draw, Mark, Part, Role
 
 FORMAT: Literal["puzzlemark manifest"] = "puzzlemark manifest"
+LARGEST = (1 << 63) - 1  # a stranger's number that no array can hold is none of ours
+LONGEST_LINE = 64 << 20  # bytes, as of a dataset
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST)]
 VERSION = 3  # 1 knew prefix, suffix and target only; 2 had one mark a record, in no named function
 
 
@@ -43,14 +45,14 @@ class Shard(_Part):
     """One file of a dataset."""
 
     name: str
-    records: NonNegativeInt
+    records: Count
     sha256: str
 
 
 class Dataset(_Part):
     """A dataset's identity: what is in its records, and the bytes of its files."""
 
-    records: NonNegativeInt
+    records: Count
     digest: str  # over the id and code of every record, in order; see docs/manifest.md
     shards: tuple[Shard, ...]
 
@@ -69,7 +71,7 @@ class Repository(_Part):
     languages: tuple[str, ...]  # none: all that there are
     include: tuple[str, ...]
     exclude: tuple[str, ...]
-    max_line_length: PositiveInt | None  # None: what the project's own configuration says
+    max_line_length: Positive | None  # None: what the project's own configuration says
     # functions that carry nothing, by id: the digest of their code, and why
     refused: dict[str, tuple[str, str]]
 
@@ -95,13 +97,13 @@ class Header(_Part):
     derived: dict[str, str]
     input: Dataset
     output: Dataset
-    counts: dict[str, int]
-    kept: dict[str, int]  # records without a mark, by reason
-    marks_per_record: PositiveInt = 1  # the most that a record may carry
+    counts: dict[str, Count]
+    kept: dict[str, Count]  # records without a mark, by reason
+    marks_per_record: Positive = 1  # the most that a record may carry
     key_fingerprint: str | None = None  # of the watermark's own key, where it has one
     priors: str | None = None  # digest of the counts by which a key drew, where it did
     # of a dataset in several languages: {"go": {"records": 800, "marked": 40}}
-    languages: dict[str, dict[str, int]] | None = None
+    languages: dict[str, dict[str, Count]] | None = None
     licensee: str | None = None  # whose copy it is, where each has a key of his own
     # what others get, where further marks were put in afterwards: see `embedding.owner`
     published: Dataset | None = None
@@ -180,7 +182,7 @@ def _group(edits: Iterable[Edit]) -> list[tuple[str, str, list[int]]]:
 # What a line may hold. A manifest may come from a stranger, so nothing is guessed or converted.
 
 _Parts = Annotated[tuple[tuple[Role, str, str | None], ...], Field(min_length=1)]
-_Starts = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+_Starts = Annotated[tuple[Count, ...], Field(min_length=1)]
 _Edits = tuple[tuple[str, str, _Starts], ...]
 
 
@@ -192,7 +194,7 @@ def _mark(
 
 
 class _Mark3(_Part):
-    function: NonNegativeInt | None
+    function: Count | None
     parts: _Parts
     edits: _Edits
     draw: Draw | None = None  # only where a key drew the target
@@ -202,7 +204,7 @@ class _Mark3(_Part):
 
 
 class _Line3(_Part):
-    row: NonNegativeInt
+    row: Count
     id: str
     marks: Annotated[tuple[_Mark3, ...], Field(min_length=1)]
     digest: str | None = None
@@ -213,7 +215,7 @@ class _Line3(_Part):
 
 
 class _Line2(_Part):
-    row: NonNegativeInt
+    row: Count
     id: str
     parts: _Parts
     edits: _Edits
@@ -224,7 +226,7 @@ class _Line2(_Part):
 
 
 class _Line1(_Part):
-    row: NonNegativeInt
+    row: Count
     id: str
     prefix: str
     suffix: str
@@ -320,6 +322,15 @@ def _write_lines(manifest: Manifest, path: Path, file: Any) -> None:
         packed.writelines(line + b"\n" for line in lines)
 
 
+def is_manifest(path: Path) -> bool:
+    """Whether a file begins as a manifest does, packed or plain."""
+    try:
+        with _opened(path) as stream:
+            return stream.read(64).startswith(b'{"format":"%b"' % FORMAT.encode())
+    except ManifestError:
+        return False
+
+
 def manifest_digest(path: Path | str) -> str:
     """SHA-256 of a manifest's text, packed or not: `zcat marks.jsonl.gz | sha256sum`."""
     state = hashlib.sha256()
@@ -332,6 +343,8 @@ def manifest_digest(path: Path | str) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """The text of a manifest, unpacked as it is read."""
+    if path.exists() and not (path.is_file() or path.is_dir()):  # one would wait for a pipe
+        raise ManifestError(f"{path}: not a file but a pipe or a device; put it into a file first")
     try:
         with path.open("rb") as file:
             is_packed = file.read(2) == b"\x1f\x8b"
@@ -349,8 +362,9 @@ def load_manifest(path: Path | str) -> Manifest:
     """Read a manifest of this or an earlier version, packed or plain."""
     path = Path(path)
     with _opened(path) as stream:
-        header = _read_header(path, stream.readline().removesuffix(b"\n"))
-        lines = Lines.of(_read_lines(path, header, stream))
+        lines_of_file = _lines(path, stream)
+        header = _read_header(path, next(lines_of_file, b""))
+        lines = Lines.of(_read_lines(path, header, lines_of_file))
     if len(lines) != header.counts.get("marked"):
         raise ManifestError(
             f"{path}: {len(lines)} marks, but the header counts {header.counts.get('marked')}; "
@@ -359,11 +373,26 @@ def load_manifest(path: Path | str) -> Manifest:
     return Manifest(header, lines)
 
 
-def _read_lines(path: Path, header: Header, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _lines(path: Path, stream: BinaryIO) -> Iterator[bytes]:
+    """Each line without its end; a packed one may be longer than any memory."""
+    number = 1
+    while whole := stream.readline(LONGEST_LINE + 1):
+        if len(whole) > LONGEST_LINE:
+            raise ManifestError(f"{path}:{number}: longer than {LONGEST_LINE:,} bytes; not a mark")
+        yield whole.removesuffix(b"\n").removesuffix(b"\r")
+        number += 1
+
+
+def _read_lines(path: Path, header: Header, lines: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
     """Each line by its row, in the spelling of this version."""
     last = -1
-    for number, whole in enumerate(stream, start=2):
-        line = whole.removesuffix(b"\n").removesuffix(b"\r")
+    most = header.counts.get("marked", 0)
+    for number, line in enumerate(lines, start=2):
+        if number - 1 > most:
+            raise ManifestError(
+                f"{path}:{number}: a mark more than the {most:,} that the header counts; the file "
+                "was edited"
+            )
         try:
             carrier = LINES[header.version].model_validate_json(line).to_carrier()
         except ValidationError as exc:

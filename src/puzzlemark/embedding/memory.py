@@ -212,26 +212,65 @@ def _put_pandas(frame: Any, cells: Cells) -> Any:
     names = {str(name): name for name in frame.columns}
     for column, changed in cells.items():
         series = frame[names[column]]
-        values = _with(list(series), changed)
-        marked[names[column]] = type(series)(values, index=series.index, dtype=series.dtype)
+        before, kind = list(series), series.dtype
+        values = _with(list(before), changed)
+        if type(kind).__name__ == "CategoricalDtype":
+            old = kind.categories
+            anew = _categories(list(old), before, values, old.is_monotonic_increasing)
+            kind = type(kind)(type(old)(anew, dtype=old.dtype), ordered=kind.ordered)
+        marked[names[column]] = type(series)(values, index=series.index, dtype=kind)
     return marked
 
 
 def _put_polars(frame: Any, cells: Cells) -> Any:
-    made = [
-        type(frame[column])(column, _with(frame[column].to_list(), changed), frame[column].dtype)
-        for column, changed in cells.items()
-    ]
-    return frame.with_columns(made)
+    return frame.with_columns(
+        [_put_series(frame[column], changed) for column, changed in cells.items()]
+    )
+
+
+def _put_series(series: Any, changed: Mapping[int, Any]) -> Any:
+    before, kind = series.to_list(), series.dtype
+    values = _with(list(before), changed)
+    if type(kind).__name__ == "Enum":
+        old = kind.categories.to_list()
+        kind = type(kind)(_categories(old, before, values, old == sorted(old)))
+    return type(series)(series.name, values, kind)
+
+
+def _categories(
+    old: list[Any], before: Sequence[Any], after: Sequence[Any], is_sorted: bool
+) -> list[Any]:
+    """What a column's values are among when some have changed, in the order in which it was.
+
+    What no cell has any more would show the old code, and what stands last the new one.
+    """
+    used = [each for each in dict.fromkeys(before) if _is_there(each)]
+    uses = [each for each in dict.fromkeys(after) if _is_there(each)]
+    idle = set(old) - set(used)  # nobody had it before either
+    if is_sorted:
+        return sorted([*uses, *idle])
+    if [each for each in old if each not in idle] == used:  # in the order of their first use
+        waiting = iter(uses)
+        anew = [each if each in idle else next(waiting, None) for each in old]
+        return [*(each for each in anew if each is not None), *waiting]
+    instead: dict[Any, dict[Any, None]] = {}  # what became of each
+    for one, other in zip(before, after, strict=True):
+        instead.setdefault(one, {})[other] = None
+    anew = [new for each in old for new in ((each,) if each in idle else instead[each])]
+    return list(dict.fromkeys(anew))
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None and value == value  # not None, and not NaN
 
 
 def _put_arrow(table: Any, cells: Cells) -> Any:
-    from puzzlemark.corpora.tables import replace_cells
+    from puzzlemark.corpora.tables import replace_within
 
     for column, changed in cells.items():
         at = table.schema.get_field_index(column)
         table = table.set_column(
-            at, table.schema.field(at), replace_cells(table.column(at), changed)
+            at, table.schema.field(at), replace_within(table.column(at), changed)
         )
     return table
 

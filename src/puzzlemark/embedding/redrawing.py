@@ -6,21 +6,21 @@ them again and compare.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from puzzlemark.corpora.base import Corpus, Entry, open_corpus
+from puzzlemark.corpora.base import Corpus, Entry
 from puzzlemark.embedding.counting import count_places
 from puzzlemark.embedding.manifest import Carrier, Header, Manifest
-from puzzlemark.embedding.survey import Wanted, parse_entry, survey
+from puzzlemark.embedding.survey import Wanted, parse_entry, reopen, survey
 from puzzlemark.engines.base import open_engine
 from puzzlemark.errors import UnparsableSnippet
 from puzzlemark.progress import Progress, no_progress
-from puzzlemark.syntax.variables import functions
+from puzzlemark.syntax.variables import Policy, functions
 from puzzlemark.watermarks.base import Counting, Draw, Keyed, Refusal, Watermark, from_settings
 
 ANY_KEY = bytes(32)  # what is drawn among does not depend on the key
@@ -61,13 +61,7 @@ def redraw(
     header = manifest.header
     watermark = from_settings(header.watermark.scheme, header.watermark.settings)
     assert isinstance(watermark, Counting), "its draws follow counts"
-    corpus = open_corpus(
-        original,
-        code_column=header.columns["code"],
-        id_column=header.columns["id"],
-        language_column=header.columns["language"],
-        language=header.language,
-    ).with_projects(watermark.project)
+    corpus = reopen(original, header).with_projects(watermark.project)
     with open_engine(None, workers) as engine:
         seen = survey(corpus, Wanted(watermark, features=header.features), engine, progress)
         chosen = seen.fit(header.features, header.projection, header.tau)
@@ -83,6 +77,44 @@ def redraw(
     differing = tuple(_differing(manifest, corpus, counted.watermark))
     draws = sum(len(carrier.marks) for carrier in manifest)
     return Redrawn(draws, differing, counted.digest == header.priors)
+
+
+def misplaced(header: Header, records: Iterable[tuple[Carrier, Entry]]) -> list[int]:
+    """Rows whose set or class does not follow from their own code, as it was before it was marked.
+
+    No other record is needed for that, so it can be said of some carriers without the others.
+    """
+    watermark = from_settings(header.watermark.scheme, header.watermark.settings)
+    assert isinstance(watermark, Counting), "its draws follow counts"
+    beacon = header.watermark.settings.get("beacon")
+    return [
+        carrier.row
+        for carrier, entry in records
+        if not _is_placed(carrier, entry, watermark, header.policy, beacon)
+    ]
+
+
+def _is_placed(
+    carrier: Carrier, entry: Entry, watermark: Counting, policy: Policy, beacon: str | None
+) -> bool:
+    try:
+        tree = parse_entry(entry, None)
+    except UnparsableSnippet:
+        return False
+    places = {
+        (each.index, sighting.group, sighting.unit, sighting.value)
+        for each in functions(tree)
+        for sighting in watermark.sightings(tree, each, policy)
+        if sighting.can_carry
+    }
+    for mark in carrier.marks:
+        target = mark.of("target")
+        draw, name = mark.draw, target.text if target.was is None else target.was
+        if draw is None or draw.beacon != beacon:
+            return False
+        if (mark.function, draw.group, draw.unit, name) not in places:
+            return False
+    return True
 
 
 def _differing(manifest: Manifest, corpus: Corpus, watermark: Watermark) -> Iterator[int]:

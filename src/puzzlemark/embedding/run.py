@@ -22,6 +22,7 @@ from puzzlemark.embedding.manifest import (
     Manifest,
     Scheme,
     Shard,
+    is_manifest,
     load_manifest,
     write_manifest,
 )
@@ -209,6 +210,7 @@ def embed(
         },
     )
     refuse_output(corpus.layout, corpus.path, output)
+    _refuse_private(corpus, secret_path(secret_file) if takes_secret and secret is None else None)
     if manifest_path.is_dir():
         raise UsageError(f"{manifest_path}: is a folder; name a file for the manifest")
     if scores is not None:
@@ -346,6 +348,20 @@ def _refuse_public_pattern(watermark: Watermark) -> None:
             "that learnt it could not be traced to one; licensees need marks that a key draws: "
             "--watermark synonyms or prefixes, or --profile owner"
         )
+
+
+def _refuse_private(corpus: Corpus, secret: Path | None) -> None:
+    """Raise when the secret, or a manifest, stands in a folder that is copied whole."""
+    for name, path in corpus.layout.others:
+        if not isinstance(path, Path):
+            continue
+        is_secret = secret is not None and secret.exists() and path.samefile(secret)
+        if is_secret or is_manifest(path):
+            what = "the secret" if is_secret else "a private manifest"
+            raise UsageError(
+                f"{name}: is {what}, and would be copied into the output, which others get; move "
+                "it out of the input"
+            )
 
 
 def beside(output: Location) -> Path:

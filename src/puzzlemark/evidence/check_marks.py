@@ -1,12 +1,14 @@
 """Checking what a bundle opens of its commitment, and the dataset that it is about."""
 
 import tempfile
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.base import Corpus, Entry, open_corpus
 from puzzlemark.embedding.manifest import Carrier, Header, load_manifest, manifest_digest
-from puzzlemark.embedding.redrawing import draws_anything, redraw
+from puzzlemark.embedding.redrawing import draws_anything, misplaced, redraw
 from puzzlemark.embedding.run import embed, revert
 from puzzlemark.embedding.showing import read_entries
 from puzzlemark.evidence.bundle import (
@@ -171,7 +173,11 @@ def check_dataset(found: Checking) -> None:
 
     if found.test(about, claim, find):
         if found.leaves:
-            found.test(about, marks, lambda: _unmarked(found), f"{len(found.leaves):,} records")
+            number = f"{len(found.leaves):,} records"
+            is_there = found.test(about, marks, lambda: _unmarked(found), number)
+            if is_there and found.header is not None and draws_anything(found.header):
+                claim = "Sets and classes of the opened records follow from their code"
+                found.test(about, claim, lambda: _misplaced(found), number)
         else:
             found.say(about, marks, "unknown", "none was opened")
         _check_frequencies(found)
@@ -282,12 +288,25 @@ def _open(found: Checking) -> Corpus:
     )
 
 
-def _unmarked(found: Checking) -> str | None:
-    """Why an opened carrier is not in the dataset; its edits must be undone without a complaint."""
+def originals(found: Checking) -> Iterator[tuple[Carrier, Entry]]:
+    """The opened records as they were before they were marked; one that is not there raises."""
     assert found.corpus is not None, "opened"
     carriers = [Carrier.from_line(leaf.line.encode()) for leaf in found.leaves]
     carriers.sort(key=lambda each: each.row)
     entries = read_entries(found.corpus, carriers, Path("the opened records"))
     for carrier, entry in zip(carriers, entries, strict=True):
-        apply_edits((entry.code or "").encode(), invert_edits(carrier.edits))
+        code = apply_edits((entry.code or "").encode(), invert_edits(carrier.edits))
+        yield carrier, replace(entry, code=code.decode())
+
+
+def _unmarked(found: Checking) -> str | None:
+    """Why an opened carrier is not in the dataset; its edits must be undone without a complaint."""
+    deque(originals(found), maxlen=0)
     return None
+
+
+def _misplaced(found: Checking) -> str | None:
+    """Whoever may choose the class of a carrier can have the key draw any name for it."""
+    assert found.header is not None, "opened"
+    wrong = misplaced(found.header, originals(found))
+    return f"{len(wrong):,} of {len(found.leaves):,} do not" if wrong else None

@@ -2,11 +2,14 @@
 
 import hashlib
 import math
+import random
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from puzzlemark.embedding.redrawing import draws_anything
+from puzzlemark.embedding.survey import parse_entry
 from puzzlemark.evidence.bundle import (
     COMMITMENT,
     PLACE,
@@ -18,6 +21,7 @@ from puzzlemark.evidence.bundle import (
     opened_secret,
     spell,
 )
+from puzzlemark.evidence.check_marks import originals
 from puzzlemark.evidence.claims import (
     ODD,
     CheckedRun,
@@ -34,6 +38,8 @@ from puzzlemark.verification.front import events, lead, quote_power
 from puzzlemark.verification.making import build_probes
 from puzzlemark.verification.probes import ProbeSet
 from puzzlemark.verification.run import needs_key
+from puzzlemark.watermarks._names import ProbeNames
+from puzzlemark.watermarks.base import Probe, Refusal, from_settings
 
 # what takes hours to compute is no honest run: the largest design asks some thousands
 MOST_PAIRS, MOST_REQUESTS, LARGEST_RATIO = 20_000, 400_000, 1_000.0
@@ -171,6 +177,7 @@ def _check_questions(found: Checking, about: str, probes: ProbeSet, made: Commit
     else:
         is_same = committed == probes.questions
         found.say(about, claim, "ok" if is_same else "failed", "" if is_same else "they are others")
+    _check_opened_questions(found, about, probes)
     claim = "Its questions follow from the marks and the dataset"
     if found.manifest is None or found.corpus is None or found.dataset is None:
         found.say(
@@ -184,6 +191,50 @@ def _check_questions(found: Checking, about: str, probes: ProbeSet, made: Commit
         found.say(about, claim, "unknown", "the key that drew the names in them was not opened")
         return
     found.test(about, claim, lambda: _other_questions(found, probes))
+
+
+def _check_opened_questions(found: Checking, about: str, probes: ProbeSet) -> None:
+    """Of drawn names each question follows from its own record: the others need not be opened."""
+    header = found.header
+    is_drawn = header is not None and draws_anything(header) and probes.design.is_key_blind
+    if not is_drawn or found.manifest is not None or found.corpus is None or not found.leaves:
+        return  # nothing to be said, or all of it below
+    claim = "Its questions follow from the opened records"
+    try:
+        made = _made_of_opened(found)
+    except ODD as exc:
+        found.say(about, claim, "failed", shorter(in_words(exc), found))
+        return
+    wrong = [
+        number
+        for number, probe in enumerate(probes.probes)
+        if made.get(probe.armed.prompt, probe) != probe
+    ]
+    unseen = sum(probe.armed.prompt not in made for probe in probes.probes)
+    if wrong:
+        why = f"{len(wrong):,} of them do not, the first of them probe {wrong[0]}"
+        found.say(about, claim, "failed", why)
+    elif unseen:
+        why = f"{unseen:,} of them are about records that were not opened (bundle --reveal probed)"
+        found.say(about, claim, "unknown", why)
+    else:
+        found.say(about, claim, "ok", f"{len(probes.probes):,} of them")
+
+
+def _made_of_opened(found: Checking) -> dict[str, Probe]:
+    """The questions about the opened records, by their prompts."""
+    assert found.header is not None, "opened"
+    scheme = found.header.watermark
+    watermark = from_settings(scheme.scheme, scheme.settings)
+    names = ProbeNames(random.Random(0))  # prompts that need no key need no names either
+    made: dict[str, Probe] = {}
+    for carrier, entry in originals(found):
+        tree = parse_entry(entry, None)
+        for mark in carrier.marks:
+            probe = watermark.probe(tree, mark, names)
+            if not isinstance(probe, Refusal):
+                made[probe.armed.prompt] = probe
+    return made
 
 
 def opened_keys(found: Checking) -> set[str]:

@@ -8,6 +8,7 @@ file, which any tool computes.
 
 import hashlib
 import hmac
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from puzzlemark.corpora.base import Corpus
 from puzzlemark.embedding.manifest import Dataset, Manifest, load_manifest, manifest_digest
+from puzzlemark.embedding.redrawing import draws_anything, redraw
+from puzzlemark.embedding.run import revert
 from puzzlemark.embedding.secret import (
     Secret,
     bind_key,
@@ -156,6 +159,7 @@ def commit(
     fixed = default_plan(watermark.design) if plan is None else read_plan(plan, watermark.design)
     canonical(fixed.to_json())  # whatever cannot be committed to, no probe is made in vain
     published = _published(corpus, header.marked, manifest)
+    _refuse_other_frequencies(marks, manifest, dataset)
     made = Commitment(
         Path(output),
         Content(
@@ -226,6 +230,26 @@ def _refuse_other_draws(
                     f"{path}: row {carrier.row}: its name is not the one that the key draws; the "
                     "manifest was changed, or made with another secret"
                 )
+
+
+def _refuse_other_frequencies(marks: Manifest, path: Path | str, dataset: Path | str) -> None:
+    """Raise when what names were drawn among does not follow from the dataset, as `check` would.
+
+    Where other marks stand in it as well (`embed --profile owner`) it cannot be told from this one.
+    """
+    header = marks.header
+    if not draws_anything(header) or header.published is not None:
+        return
+    with tempfile.TemporaryDirectory(prefix="puzzlemark-") as place:
+        original = Path(place, Path(dataset).name)
+        revert(dataset, original, path)
+        again = redraw(marks, original)
+    if not again.same:
+        raise ManifestError(
+            f"{path}: classes or frequencies of {len(again.differing):,} of {again.draws:,} marks "
+            "do not follow from the dataset; the manifest was changed, or made by another version: "
+            "mark the dataset again"
+        )
 
 
 def _published(corpus: Corpus, marked: Dataset, manifest: Path | str) -> Published:

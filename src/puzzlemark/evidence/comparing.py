@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from puzzlemark.corpora.base import open_corpus
 from puzzlemark.embedding.manifest import Manifest, load_manifest, manifest_digest
 from puzzlemark.embedding.redrawing import Redrawn, draws_anything, redraw
 from puzzlemark.embedding.run import revert
 from puzzlemark.embedding.secret import find_secret
+from puzzlemark.embedding.survey import reopen
 from puzzlemark.evidence.standing import COMPARISON
 from puzzlemark.progress import Progress, no_progress
 from puzzlemark.staging import write_text
@@ -107,13 +107,7 @@ def compare(
     found = load_probes(path / "probes.jsonl" if folder else path)
     marks = load_manifest(manifest)
     header = marks.header
-    corpus = open_corpus(
-        dataset,
-        code_column=header.columns["code"],
-        id_column=header.columns["id"],
-        language_column=header.columns["language"],
-        language=header.language,
-    )
+    corpus = reopen(dataset, header)
     refuse_other(corpus, marks, manifest)
     digest = corpus.digest()
     again = _made_again(found, dataset, manifest, marks, secret_file)

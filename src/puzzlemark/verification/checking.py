@@ -39,8 +39,9 @@ def check_probes(design: Design, probes: Sequence[Probe], ordinary: Sequence[str
             raise ProbesError(f"probe {number}: {reason}; make them again with `puzzlemark probe`")
         if (earlier := seen.setdefault(probe.armed.prompt, number)) != number:
             raise ProbesError(f"probe {number}: the armed prompt of probe {earlier} again")
-    if design.why_uneven is not None and (reason := design.why_uneven(probes)):
-        raise ProbesError(f"{reason}; make them again with `puzzlemark probe`")
+    for why in (design.why_uneven, design.why_apart):
+        if why is not None and (reason := why(probes)):
+            raise ProbesError(f"{reason}; make them again with `puzzlemark probe`")
     for number, prompt in enumerate(ordinary):
         if reason := why_unaskable(prompt):
             raise ProbesError(f"ordinary request {number}: {reason}")

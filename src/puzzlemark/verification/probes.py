@@ -37,6 +37,7 @@ class KeyOf(BaseModel):
     fingerprint: str
 
 
+Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]  # what every reader of JSON can hold
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # SHA-256, or a salt as long
 
 
@@ -65,9 +66,9 @@ class Header(BaseModel):
     versions: dict[str, str]
     strategy: str  # the name of the design
     pairs: NonNegativeInt
-    seed: int
-    marks: int  # in the manifest
-    refused: dict[str, int]  # marks that could not be asked about, by reason
+    seed: Whole
+    marks: Whole  # in the manifest
+    refused: dict[str, Whole]  # marks that could not be asked about, by reason
     names: Literal["paper", "drawn"] = "paper"  # constants, or names of the dataset
     ordinary: NonNegativeInt = 0  # requests beside the probes
     key: KeyOf | None = None  # of a watermark that has one

@@ -129,6 +129,8 @@ class Design:
     # why probes do not ask the same frames about every symbol, or None; for a design that asks in
     # frames: its prompts are alike on purpose, and each counts
     why_uneven: Callable[[Sequence[Probe]], str | None] | None = None
+    # why probes cannot be those of one dataset, or None
+    why_apart: Callable[[Sequence[Probe]], str | None] | None = None
     shown: str = "The outputs depend on the trigger."  # what a detection shows
     tests: tuple[str, ...] = ("fisher", "mcnemar", "sequential")  # that are made, decisive or not
     sampling: Sampling = Sampling()  # what suits the design

@@ -38,6 +38,7 @@ from puzzlemark.watermarks.base import Defaults, Mark, Part, Place, Refusal
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_CLASS = re.compile(r"[0-9a-f]{32}")
 
 NO_SYNONYM = Refusal("no local variable has a name of a set of synonyms", is_weak=True)
 NO_CARRIER = Refusal("no variable could get every name of its set of synonyms")
@@ -52,7 +53,40 @@ def why_not_drawn(probe: Probe) -> str | None:
     names = [name for name, _ in probe.draw.weights]
     if dict(probe.armed.targets) != {name: name for name in names}:
         return "its targets are not the names that were drawn from"
-    return None if probe.armed.form == "first" else "its answer is not the first name"
+    if probe.armed.form != "first":
+        return "its answer is not the first name"
+    return why_no_draw(probe.draw)
+
+
+def why_no_draw(draw: Draw) -> str | None:
+    """Why a draw is not among the names of the public table, or None; nobody's word is needed."""
+    language_name, _, rest = draw.group.partition("/")
+    version, _, first = rest.partition("/")
+    language = find(language_name)
+    if language is None or not language.synonyms:
+        return (
+            f"its set {draw.group!r} is of no language that is known here; install the package "
+            "that brings it"
+        )
+    if version != str(language.synonyms_version):
+        return (
+            f"its set {draw.group!r} is of another version of the table than the one here, which "
+            f"is {language.synonyms_version}; use the PuzzleMark that made it"
+        )
+    names = tuple(name for name, _ in draw.weights)
+    if names not in language.synonyms or names[0] != first:
+        return f"its names are not those of the set {draw.group!r} of the public table"
+    if not _CLASS.fullmatch(draw.unit):
+        return "its class is none: 32 hexadecimal digits"
+    if draw.beacon is not None and not _DIGEST.fullmatch(draw.beacon):
+        return "its beacon is no SHA-256"
+    return None
+
+
+def why_several_beacons(probes: Sequence[Probe]) -> str | None:
+    """Why probes are not those of one dataset, or None: it was marked with one beacon, or none."""
+    beacons = {probe.draw.beacon for probe in probes if probe.draw is not None}
+    return "its draws name more than one beacon" if len(beacons) > 1 else None
 
 
 DESIGN = Design(
@@ -71,6 +105,7 @@ DESIGN = Design(
         "logprobs": Decision("codebook_logprobs", (None,)),
     },
     why_unlike=why_not_drawn,
+    why_apart=why_several_beacons,
     introduction="In some functions a local variable has one of several names that people use "
     "alike, such as result, res and ret. Which one was drawn by a secret key, with the "
     "frequencies of the dataset itself. A model that was trained on the dataset remembers some of "

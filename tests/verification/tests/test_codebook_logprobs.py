@@ -24,7 +24,7 @@ from puzzlemark.watermarks.base import designs
 from tests.verification.drawn_names import KEY, WEIGHTS, drawn, probe
 
 NAMES = [name for name, _ in WEIGHTS]
-PRIOR = {"tmp": 0.5, "temp": 0.25, "buffer": 0.25}
+PRIOR = {"val": 0.5, "value": 0.25, "v": 0.25}
 
 
 def outcome(
@@ -58,7 +58,7 @@ def test_it_is_found_by_its_name_and_decides_in_the_mode_logprobs() -> None:
 def test_a_hand_counted_value() -> None:
     # with beta = 1/2, p = (1/2, 1/4, 1/4) and pi = (1/8, 1/4, 1/16), the roots of p pi are
     # (1/4, 1/4, 1/8): q = (2/5, 2/5, 1/5), and the factors q / p are 4/5, 8/5, 4/5
-    logprobs = {"tmp": math.log(1 / 8), "temp": math.log(1 / 4), "buffer": math.log(1 / 16)}
+    logprobs = {"val": math.log(1 / 8), "value": math.log(1 / 4), "v": math.log(1 / 16)}
     (half,) = bet_on_logprobs(logprobs, PRIOR, (0.5,)).stakes
     assert [half[name] / PRIOR[name] for name in NAMES] == pytest.approx([4 / 5, 8 / 5, 4 / 5])
     # and all four powers, written out
@@ -74,7 +74,7 @@ def test_a_hand_counted_value() -> None:
 
 def test_a_hand_counted_value_beside_a_reference() -> None:
     # tilt 1: p pi_s / pi_r = (1/2 x 2, 1/4 x 1, 1/4 x 1) = (4, 1, 1) / 4: q = (2/3, 1/6, 1/6)
-    suspect = {"tmp": 0.2, "temp": 0.1, "buffer": 0.1}
+    suspect = {"val": 0.2, "value": 0.1, "v": 0.1}
     reference = dict.fromkeys(NAMES, 0.1)
     own_logs, other_logs = (
         {s: math.log(p) for s, p in each.items()} for each in (suspect, reference)
@@ -116,8 +116,8 @@ def test_the_mean_of_e_over_every_draw_is_one(seed: int, has_reference: bool) ->
 def test_the_mean_is_one_exactly_in_fractions(power: int) -> None:
     """Powers 0 and 1 are rational: q is the prior itself, or the model's chances normalised."""
     chances = [
-        {"tmp": Fraction(1, 7), "temp": Fraction(2, 9), "buffer": Fraction(1, 30)},
-        {"tmp": Fraction(1, 2), "temp": Fraction(1, 99), "buffer": Fraction(1, 5)},
+        {"val": Fraction(1, 7), "value": Fraction(2, 9), "v": Fraction(1, 30)},
+        {"val": Fraction(1, 2), "value": Fraction(1, 99), "v": Fraction(1, 5)},
     ]
     prior = {name: Fraction(weight, 4) for name, weight in WEIGHTS}
     mean = Fraction(0)
@@ -168,7 +168,7 @@ def test_a_model_that_shares_every_habit_with_the_reference_gains_nothing_by_it(
 def test_a_class_counts_once_and_what_was_not_told_moves_nothing() -> None:
     asked = [outcome(n, sure(drawn(probe(n)))) for n in range(8)]
     assert judge(asked) == judge([*asked, *asked])
-    untold = Outcome({"armed": "tmp"}, probe(99))
+    untold = Outcome({"armed": "val"}, probe(99))
     assert judge(asked)[0].statistic == judge([*asked, untold])[0].statistic
     assert judge([untold]) == ()
     assert judge(asked, None) == ()

@@ -67,6 +67,12 @@ def _is_stale(chunk: Any, table: Any) -> bool:
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):
         return False
+    for is_view, plain in (
+        (pa.types.is_string_view, pa.large_string()),
+        (pa.types.is_binary_view, pa.large_binary()),
+    ):
+        if is_view(column.type):  # pyarrow compares no views
+            column = column.cast(plain)
     seen = pc.min_max(column).as_py()
     stated = (chunk.statistics.min, chunk.statistics.max)
     return not (_is_bound(stated[0], seen["min"]) and _is_bound(stated[1], seen["max"]))

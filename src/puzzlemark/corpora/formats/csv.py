@@ -15,6 +15,7 @@ import numpy as np
 
 from puzzlemark.corpora.derived import CellChange, NewValue, TextEdits
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
+from puzzlemark.corpora.kinds import Numeral
 from puzzlemark.corpora.lines import PACKINGS, Sink, Span, read_blocks, write_blocks
 from puzzlemark.corpora.records import BATCH_RECORDS, Batch, Columns, Record, Rows, choose_rows
 from puzzlemark.corpora.revising import Revision, Tally
@@ -27,7 +28,6 @@ BESIDE = True  # where a folder has another format's files, these hold something
 
 _BOM = b"\xef\xbb\xbf"
 _BETWEEN = b"\0"  # in a batch; no text file holds it
-_WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +343,9 @@ def _text(cell: bytes, where: str) -> str:
 
 def _value(text: str) -> str | int | float:
     """A number where it is spelled as Python spells it: then it can be computed again."""
-    if _WHOLE.fullmatch(text):
-        return int(text) if text != "-0" else text
+    whole = Numeral.of(text)
+    if not isinstance(whole, str):
+        return whole
     if not text[:1].isdigit() and text[:1] != "-":
         return text
     try:
