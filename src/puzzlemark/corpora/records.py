@@ -5,7 +5,7 @@ A digest of a corpus is the same for any batching, sharding, format and compress
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -413,9 +413,10 @@ def _listing(head: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Index:
-    """Which snippets the records of a dataset hold, once it was read."""
+    """Which snippets the records of a dataset hold, and how many each file has, once it was read."""
 
     firsts: Rows | None = None
+    counts: dict[str, int] = field(default_factory=dict)  # by the name of the shard
 
 
 def count_snippets(counts: Iterable[Iterable[int]]) -> Rows:
