@@ -413,7 +413,7 @@ def _listing(head: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Index:
-    """Which snippets the records of a dataset hold, and how many each file has, once it was read."""
+    """How many records each file of a dataset has, and which snippets they hold, once read."""
 
     firsts: Rows | None = None
     counts: dict[str, int] = field(default_factory=dict)  # by the name of the shard
