@@ -111,3 +111,17 @@ def test_a_part_that_was_kept_is_the_part(tmp_path: Path) -> None:
         assert found.digests == whole.digests[: 16 * number]
         assert found.spoken == whole.spoken[:number]
         assert found.unmeasured == (whole.unmeasured if number == len(rows) else {})
+
+
+def test_a_part_keeps_large_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(
+        orjson.dumps({"language": "python", "code": "def f(a):\n    return a"}) + b"\n"
+    )
+    (batch,) = open_corpus(path).batches()
+    part = survey_batch(batch, Wanted())
+    for largest in (65_535, 65_536, 2**31 - 1):
+        part.table.values[0, 0] = largest
+        (found,) = _unpack(_pack([part]))
+        assert np.array_equal(found.table.values, part.table.values)
+        assert found.table.values.dtype == np.int32

@@ -299,22 +299,26 @@ def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
     )
 
 
-_PACKED = np.dtype(  # a record in a part of a survey that is kept
-    [
-        ("values", "<i4", (len(FEATURES),)),
-        ("order", "<u8"),
-        ("digest", f"V{RECORD_BYTES}"),
-        ("flags", "u1"),
-        ("language", "<u2"),
-    ]
-)
+def _packed(kind: str) -> np.dtype[np.void]:
+    """A record in a part of a survey that is kept, with features of this kind."""
+    return np.dtype(
+        [
+            ("values", kind, (len(FEATURES),)),
+            ("order", "<u8"),
+            ("digest", f"V{RECORD_BYTES}"),
+            ("flags", "u1"),
+            ("language", "<u2"),
+        ]
+    )
 
 
 def _pack(parts: list[_Part]) -> bytes:
     """Some parts as one: a line of JSON, then the records."""
     languages = list(dict.fromkeys(name for part in parts for name in part.spoken))
     places = {name: place for place, name in enumerate(languages)}
-    records = np.zeros(sum(len(part.spoken) for part in parts), _PACKED)
+    largest = max((int(part.table.values.max(initial=0)) for part in parts), default=0)
+    kind = "<u2" if largest < 1 << 16 else "<i4"  # half of the room for all but giant functions
+    records = np.zeros(sum(len(part.spoken) for part in parts), _packed(kind))
     at = 0
     for part in parts:
         some = records[at : at + len(part.spoken)]
@@ -324,14 +328,14 @@ def _pack(parts: list[_Part]) -> bytes:
         some["flags"] = part.table.measured * MEASURED | part.may_occur * MAY_OCCUR
         some["language"] = [places[name] for name in part.spoken]
     unmeasured = sum((part.unmeasured for part in parts), Counter[str]())
-    facts = {"languages": languages, "unmeasured": unmeasured}
+    facts = {"kind": kind, "languages": languages, "unmeasured": unmeasured}
     return orjson.dumps(facts) + b"\n" + records.tobytes()
 
 
 def _unpack(content: bytes) -> list[_Part]:
     line, _, packed = content.partition(b"\n")
     facts = orjson.loads(line)
-    records = np.frombuffer(packed, _PACKED)
+    records = np.frombuffer(packed, _packed(facts["kind"]))
     languages = facts["languages"]
     return [
         _Part(
