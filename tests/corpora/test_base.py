@@ -7,6 +7,7 @@ import pytest
 
 from puzzlemark import plugins
 from puzzlemark.corpora.base import RewrittenShard, Stale, infer, open_corpus
+from puzzlemark.corpora.formats import jsonl
 from puzzlemark.corpora.revising import IS_THE_ID
 from puzzlemark.errors import CorpusError, EditMismatch
 from puzzlemark.snippet import Edit, invert_edits
@@ -136,3 +137,26 @@ def test_all_files_of_an_output_have_one_modification_time(tmp_path: Path) -> No
         write(tmp_path / "in" / name, records(20))
     rewrite(tmp_path / "in", tmp_path / "out", {0: (Edit(4, b"f0", b"key_f"),)}, {})
     assert len({path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}) == 1
+
+
+def test_shards_that_were_read_are_not_counted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        write(tmp_path / "in" / f"{name}.jsonl", records(3))
+    corpus = open_python(tmp_path / "in")
+    expected = corpus.rewrite(tmp_path / "counted")
+    assert sum(1 for _ in corpus.entries()) == 9
+    monkeypatch.setattr(jsonl, "count", None)
+    assert corpus.rewrite(tmp_path / "read").shards == expected.shards
+
+
+def test_a_shard_that_was_changed_since_it_was_read_is_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / "in" / f"{name}.jsonl", records(3))
+    corpus = open_python(tmp_path / "in")
+    assert sum(1 for _ in corpus.entries()) == 6
+    write(tmp_path / "in" / "a.jsonl", records(1))
+    with pytest.raises(CorpusError, match=r"a\.jsonl: 1 records, and 3 when it was read before"):
+        corpus.rewrite(tmp_path / "out")
+    assert not (tmp_path / "out").exists()

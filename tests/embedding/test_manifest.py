@@ -97,6 +97,10 @@ def test_edits_put_the_mark_in_and_take_it_out(manifest: Manifest) -> None:
     assert apply_edits(marked, manifest.edits(undo=True)[4]) == SOURCE
 
 
+def test_edits_are_those_of_the_carriers(manifest: Manifest) -> None:
+    assert dict(manifest.edits()) == {carrier.row: carrier.edits for carrier in manifest}
+
+
 def test_edits_are_a_mapping_over_the_marked_rows(manifest: Manifest) -> None:
     edits = manifest.edits()
     assert (list(edits), len(edits), 4 in edits, 5 in edits) == ([4, 9], 2, True, False)

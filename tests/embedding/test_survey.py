@@ -8,7 +8,7 @@ import pytest
 
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.records import corpus_digest
-from puzzlemark.embedding.survey import Wanted, survey
+from puzzlemark.embedding.survey import Wanted, _pack, _unpack, survey, survey_batch
 from puzzlemark.engines.base import make
 from puzzlemark.engines.serial import Serial
 from puzzlemark.features.measure import measure
@@ -86,3 +86,42 @@ def test_what_cannot_be_measured_is_counted_with_its_reason(
     seen = survey(open_corpus(path), Wanted(language="python"), Serial())
     assert seen.unmeasured == {reason: 1}
     assert not seen.measured.any()
+
+
+def test_a_part_that_was_kept_is_the_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows: list[dict[str, object]] = [
+        {"id": "a", "language": "python", "code": "def f(name):\n    return name\n"},
+        {"id": "b", "language": "java", "code": "class A { int f(int a) { return a; } }"},
+        {"id": "c", "language": "python", "code": "def f(:"},
+        {"id": "d", "language": "klingon", "code": "x"},
+        {"id": "e", "language": "python", "code": None},
+    ]
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    wanted = Wanted(FixedPrefix("name"), KEY)
+    (batch,) = open_corpus(path).batches()
+    (one, two), whole = batch.split()[:2], survey_batch(batch, wanted)
+    parts = [survey_batch(one, wanted), survey_batch(two, wanted)]
+    for packed, number in (([whole], len(rows)), (parts, 2)):
+        (found,) = _unpack(_pack(packed))
+        assert np.array_equal(found.table.values, whole.table.values[:number])
+        assert np.array_equal(found.table.measured, whole.table.measured[:number])
+        assert np.array_equal(found.may_occur, whole.may_occur[:number])
+        assert np.array_equal(found.order, whole.order[:number])
+        assert found.digests == whole.digests[: 16 * number]
+        assert found.spoken == whole.spoken[:number]
+        assert found.unmeasured == (whole.unmeasured if number == len(rows) else {})
+
+
+def test_a_part_keeps_large_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(
+        orjson.dumps({"language": "python", "code": "def f(a):\n    return a"}) + b"\n"
+    )
+    (batch,) = open_corpus(path).batches()
+    part = survey_batch(batch, Wanted())
+    for largest in (65_535, 65_536, 2**31 - 1):
+        part.table.values[0, 0] = largest
+        (found,) = _unpack(_pack([part]))
+        assert np.array_equal(found.table.values, part.table.values)
+        assert found.table.values.dtype == np.int32

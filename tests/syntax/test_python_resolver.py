@@ -4,6 +4,7 @@ import pytest
 
 from puzzlemark.snippet import Snippet, apply_edits
 from puzzlemark.syntax.rename import rename
+from puzzlemark.syntax.resolvers import python
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Variable, functions
 from tests.oracles.python import compiles, difference
@@ -552,3 +553,8 @@ def test_what_sees_local_variables_leaves_nothing_to_rename(call: str) -> None:
 @pytest.mark.parametrize("call", ["vars(a)", "dir(a)", "stack(a)", "a.stack()", "stack([a], 1)"])
 def test_what_only_looks_like_it_is_harmless(call: str) -> None:
     assert function_of(f"def f(a):\n    b = {call}").dynamic is None
+
+
+def test_a_snippet_that_may_look_into_frames_is_told_by_a_part_of_the_word() -> None:
+    for word in python._FRAME_WORDS:
+        assert any(part in word for part in python._PARTS_OF_FRAME_WORDS), word

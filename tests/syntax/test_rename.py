@@ -1,12 +1,25 @@
 """The universal rules of renaming: by binding, fresh names only, nothing dynamic, checked again."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
 import pytest
 
-from puzzlemark.errors import UnsafeRename
+from puzzlemark.corpora.base import open_corpus
+from puzzlemark.errors import UnparsableSnippet, UnsafeRename
 from puzzlemark.snippet import Edit, Snippet, apply_edits
-from puzzlemark.syntax.rename import is_alpha_equivalent, rename, why_not_fresh
+from puzzlemark.syntax import rename as renaming
+from puzzlemark.syntax.rename import (
+    have_same_bindings,
+    is_alpha_equivalent,
+    rename,
+    why_not_fresh,
+)
 from puzzlemark.syntax.tree import Tree, parse
 from puzzlemark.syntax.variables import Function, Policy, functions
+from tests.oracles.python import library_functions
 
 CODE = """def f(a, b):
     c = [a for x in b]  # note
@@ -118,3 +131,95 @@ def test_the_second_function_is_compared_with_the_second_function() -> None:
 
 def test_renaming_back_gives_the_identical_snippet() -> None:
     assert renamed({"zq": "c"}, code=renamed({"c": "zq"})) == CODE
+
+
+def resolved_again(tree: Tree, function: Function, names: dict[str, str]) -> bool:
+    """Whether a rename that was let pass also passes when the result is resolved in full."""
+    edits = rename(tree, function, names, "paper")
+    code = apply_edits(tree.code, edits).decode()
+    return have_same_bindings(parse(replace(tree.snippet, code=code)), function, names, edits)
+
+
+def check_all(codes: Iterable[str]) -> int:
+    """Rename every variable that may be, alone and together with all others; how many renames."""
+    checked = 0
+    for code in codes:
+        tree = parse(Snippet("it", code, "python"))
+        for function in functions(tree):
+            free = [each.name for each in function.variables if each.refusal("paper") is None]
+            if function.dynamic is not None or not free:
+                continue
+            new = {name: f"zq{at}_{name}" for at, name in enumerate(free)}
+            for names in (new, *({old: fresh} for old, fresh in new.items())):
+                assert resolved_again(tree, function, names), (names, code)
+                checked += 1
+    return checked
+
+
+def test_what_passes_by_its_fresh_names_passes_when_it_is_resolved_again() -> None:
+    assert check_all(islice(library_functions(every=25), 0, None, 8)) > 100
+
+
+def test_fresh_names_in_real_code_pass_when_it_is_resolved_again(real_data: Path) -> None:
+    snippets = islice(open_corpus(real_data / "csn_python_large.jsonl.gz"), 0, 40_000, 40)
+    parsed = (each.code for each in snippets if parses(each.code))
+    assert check_all(parsed) > 3000
+
+
+def parses(code: str) -> bool:
+    try:
+        parse(Snippet("it", code, "python"))
+    except UnparsableSnippet:
+        return False
+    return True
+
+
+SAME_NAMES = """def f(a, rows):
+    total = [a for a in rows]
+    def g(total):
+        a = total
+        return lambda a: a
+    class C:
+        b = 1
+    b = g(total)
+    return a, b, {b: b for b in rows if (c := b)}, c
+"""
+
+
+def test_other_variables_with_the_old_name_keep_their_places() -> None:
+    assert check_all([SAME_NAMES]) > 2
+
+
+@pytest.mark.parametrize(
+    "names", [{"a": "zq", "c": "zq"}, {"c": "self"}, {"c": "cls"}, {"c": "b"}, {"c": "x"}]
+)
+def test_one_name_for_two_a_receiver_and_a_taken_name_are_not_alpha_equivalent(
+    names: dict[str, str],
+) -> None:
+    tree, function = opened()
+    places = {each.name: each.starts for each in function.variables}
+    edits = tuple(
+        sorted(
+            Edit(start, old.encode(), new.encode())
+            for old, new in names.items()
+            for start in places[old]
+        )
+    )
+    assert not is_alpha_equivalent(tree, function, names, edits)
+
+
+def test_python_is_not_resolved_again_for_fresh_names_and_java_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    java = "class A { int f(int a) { int b = a; return b; } }"
+    made = [opened(), (tree := parse(Snippet("it", java, "java")), next(functions(tree)))]
+    asked: list[str] = []
+
+    def noted(after: Tree, *rest: object) -> bool:
+        asked.append(after.language.name)
+        return True
+
+    monkeypatch.setattr(renaming, "have_same_bindings", noted)
+    for tree, function in made:
+        rename(tree, function, {function.variables[-1].name: "zq"}, "paper")
+    assert asked == ["java"]

@@ -316,7 +316,7 @@ class Corpus:
                 "snippets can be edited, but not left out or added"
             )
         return write_like(
-            self,
+            self._as_read(),
             place,
             reviser=reviser,
             rows=None if rows is None else np.unique(np.asarray(rows, dtype=np.int64)),
@@ -338,7 +338,10 @@ class Corpus:
         for shard in self.shards:
             if rows is not None and (not len(rows) or start > rows[-1]):
                 return
-            start += yield from self._shard_batches(shard, start, rows, whole)
+            read = yield from self._shard_batches(shard, start, rows, whole)
+            if rows is None:
+                self.index.counts[shard.name] = read
+            start += read
 
     def _shard_batches(
         self, shard: Shard, start: int, rows: Rows | None, whole: bool
@@ -346,6 +349,17 @@ class Corpus:
         return load_format(shard.format).batches(
             shard, self.columns, self.language, start=start, rows=rows, whole=whole
         )
+
+    def _as_read(self) -> "Corpus":
+        """The same with the lengths of those shards that were read through here."""
+        counts = self.index.counts
+        shards = tuple(
+            replace(shard, ends=(counts[shard.name],))
+            if shard.ends is None and shard.name in counts
+            else shard
+            for shard in self.shards
+        )
+        return replace(self, layout=replace(self.layout, shards=shards))
 
     def _at(self, place: Location, names: Set[str]) -> "Corpus":
         """The same corpus, with some of its files at another place."""

@@ -133,7 +133,10 @@ def derive(kind: str, cell: Any, change: Change) -> CellChange | None:
     by accident holds what follows from the *new* code gets what follows from the old one: it was
     wrong and stays wrong, and `revert` does not mistake it for one that was recomputed.
     """
-    outcome = _exchange(kind, cell, change)
+    outcome = _follow(kind, cell, change)
+    if kind in PLACERS and outcome is not None:
+        return outcome  # `_follow` has moved the edits back already, and got the cell again
+    outcome = outcome or _follow(kind, cell, change.inverse())
     after = cell if outcome is None else change_cell(cell, outcome)
     undone = _exchange(kind, after, change.inverse())
     if _is_same(after if undone is None else change_cell(after, undone), cell):

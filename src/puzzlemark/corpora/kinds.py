@@ -133,11 +133,23 @@ def fitting_hashes(code: str, cell: Any) -> Iterator[str]:
     """The kinds of digest of this code that the cell is."""
     for spelling in _possible_spellings(cell):
         algorithms = _long_enough(spelling, len(cell))
+        beginning = _beginning(spelling, cell)
         for source, text in _sources(code).items():
             for algorithm in algorithms:
-                digest = SPELLINGS[spelling](_digest(algorithm, text))
-                if shorten(digest, cell) == cell:
+                digest = _digest(algorithm, text)
+                if beginning is not None:
+                    is_it = digest.startswith(beginning)
+                else:
+                    is_it = shorten(SPELLINGS[spelling](digest), cell) == cell
+                if is_it:
                     yield algorithm + source + spelling
+
+
+def _beginning(spelling: str, cell: Spelled) -> bytes | None:
+    """What a digest begins with that the cell spells; None: it has to be spelled to be compared."""
+    if isinstance(cell, bytes) or spelling not in ("", ", upper case") or len(cell) % 2:
+        return None
+    return bytes.fromhex(cell)
 
 
 @cache

@@ -335,6 +335,21 @@ class Spelling:
         return b"".join(b"\\u" + digits[at : at + 4].encode() for at in range(0, len(digits), 4))
 
 
+class Habits:
+    """The spelling of a file, learnt from its beginning when it is first asked for."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self._beginning = beginning
+        self._spelling: Spelling | None = None
+
+    @property
+    def spelling(self) -> Spelling:
+        """How the writer of the file spells characters."""
+        if self._spelling is None:
+            self._spelling, self._beginning = Spelling().learn(self._beginning), b""
+        return self._spelling
+
+
 def is_plain(text: bytes) -> bool:
     """Whether every writer spells a text alike: ASCII letters, digits and underscores."""
     return text.isascii() and text.replace(b"_", b"0").isalnum()

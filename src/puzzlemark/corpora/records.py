@@ -5,7 +5,7 @@ A digest of a corpus is the same for any batching, sharding, format and compress
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -420,9 +420,10 @@ def _listing(head: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Index:
-    """Which snippets the records of a dataset hold, once it was read."""
+    """How many records each file of a dataset has, and which snippets they hold, once read."""
 
     firsts: Rows | None = None
+    counts: dict[str, int] = field(default_factory=dict)  # by the name of the shard
 
 
 def count_snippets(counts: Iterable[Iterable[int]]) -> Rows:

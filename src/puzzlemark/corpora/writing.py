@@ -178,6 +178,8 @@ def write_like(
         if built != place:
             _stand_at(place, built)
         _align_times(place)
+    if rows is None:
+        _refuse_changed(jobs, done)
     tally = sum((each.tally for each in done), Tally())
     _refuse_missing(source, tally.records, reviser, rows)
     stale = (Stale(column, reason, n) for (column, reason), n in sorted(tally.stale.items()))
@@ -388,6 +390,16 @@ def _is_shared(location: Location) -> bool:
 
 def _note(job: Job) -> str:
     return f"written/{job.shard.name}.json"
+
+
+def _refuse_changed(jobs: Sequence[Job], done: Sequence[WrittenShard]) -> None:
+    """Raise when a shard has not as many records as it had: edits were put at wrong places."""
+    for job, each in zip(jobs, done, strict=True):
+        if job.shard.ends is not None and each.tally.records != job.shard.ends[-1]:
+            raise CorpusError(
+                f"{job.shard.path}: {each.tally.records:,} records, and {job.shard.ends[-1]:,} "
+                "when it was read before; do not change a dataset while it is marked"
+            )
 
 
 def _refuse_missing(

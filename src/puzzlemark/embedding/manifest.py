@@ -189,8 +189,12 @@ _Edits = tuple[tuple[str, str, _Starts], ...]
 def _mark(
     parts: Iterable[Part], edits: _Edits, function: int | None = None, draw: Draw | None = None
 ) -> Mark:
+    return Mark(tuple(parts), _listed(edits), function, draw)
+
+
+def _listed(edits: _Edits) -> tuple[Edit, ...]:
     listed = (Edit(at, old.encode(), new.encode()) for old, new, starts in edits for at in starts)
-    return Mark(tuple(parts), tuple(sorted(listed)), function, draw)
+    return tuple(sorted(listed))
 
 
 class _Mark3(_Part):
@@ -290,7 +294,7 @@ class Edits(Mapping[int, tuple[Edit, ...]]):
         self._undo = undo
 
     def __getitem__(self, row: int) -> tuple[Edit, ...]:
-        edits = Carrier.from_line(self._lines[row]).edits
+        edits = _read_edits(self._lines[row])
         return invert_edits(edits) if self._undo else edits
 
     def __contains__(self, row: object) -> bool:
@@ -301,6 +305,13 @@ class Edits(Mapping[int, tuple[Edit, ...]]):
 
     def __len__(self) -> int:
         return len(self._lines)
+
+
+def _read_edits(line: bytes) -> tuple[Edit, ...]:
+    """`Carrier.from_line(line).edits` of a line that was written or read here, and so is sound."""
+    marks = orjson.loads(line)["marks"]
+    edits = (edit for mark in marks for edit in _listed(mark["edits"]))
+    return tuple(in_order(edits))
 
 
 def write_manifest(manifest: Manifest, path: Path) -> None:

@@ -299,51 +299,52 @@ def survey_batch(batch: Batch, wanted: Wanted) -> _Part:
     )
 
 
-def _pack(parts: list[_Part]) -> bytes:
-    """Some parts as one, in a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _packed(kind: str) -> np.dtype[np.void]:
+    """A record in a part of a survey that is kept, with features of this kind."""
+    return np.dtype(
+        [
+            ("values", kind, (len(FEATURES),)),
+            ("order", "<u8"),
+            ("digest", f"V{RECORD_BYTES}"),
+            ("flags", "u1"),
+            ("language", "<u2"),
+        ]
+    )
 
-    values = np.concatenate([part.table.values for part in parts])
-    measured = np.concatenate([part.table.measured for part in parts])
-    digests = b"".join(part.digests for part in parts)
+
+def _pack(parts: list[_Part]) -> bytes:
+    """Some parts as one: a line of JSON, then the records."""
+    languages = list(dict.fromkeys(name for part in parts for name in part.spoken))
+    places = {name: place for place, name in enumerate(languages)}
+    largest = max((int(part.table.values.max(initial=0)) for part in parts), default=0)
+    kind = "<u2" if largest < 1 << 16 else "<i4"  # half of the room for all but giant functions
+    records = np.zeros(sum(len(part.spoken) for part in parts), _packed(kind))
+    at = 0
+    for part in parts:
+        some = records[at : at + len(part.spoken)]
+        at += len(some)
+        some["values"], some["order"] = part.table.values, part.order
+        some["digest"] = np.frombuffer(part.digests, f"V{RECORD_BYTES}")
+        some["flags"] = part.table.measured * MEASURED | part.may_occur * MAY_OCCUR
+        some["language"] = [places[name] for name in part.spoken]
     unmeasured = sum((part.unmeasured for part in parts), Counter[str]())
-    table = pa.table(
-        {
-            **{name: values[:, place] for place, name in enumerate(FEATURES)},
-            "measured": measured,
-            "may_occur": np.concatenate([part.may_occur for part in parts]),
-            "order": np.concatenate([part.order for part in parts]),
-            "digest": pa.FixedSizeBinaryArray.from_buffers(
-                pa.binary(RECORD_BYTES), len(values), [None, pa.py_buffer(digests)]
-            ),
-            "language": pa.array([name for part in parts for name in part.spoken], pa.string()),
-        }
-    ).replace_schema_metadata({"unmeasured": orjson.dumps(unmeasured)})
-    with pa.BufferOutputStream() as stream:
-        # a third of the time of the usual settings: a part is small, and read once if ever
-        pq.write_table(
-            table, stream, compression="snappy", use_dictionary=False, write_statistics=False
-        )
-        content: bytes = stream.getvalue().to_pybytes()
-    return content
+    facts = {"kind": kind, "languages": languages, "unmeasured": unmeasured}
+    return orjson.dumps(facts) + b"\n" + records.tobytes()
 
 
 def _unpack(content: bytes) -> list[_Part]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(pa.BufferReader(content))
-    values = np.column_stack([table[name].to_numpy() for name in FEATURES]).astype(np.int32)
-    measured, may_occur = (table[name].to_numpy() for name in ("measured", "may_occur"))
+    line, _, packed = content.partition(b"\n")
+    facts = orjson.loads(line)
+    records = np.frombuffer(packed, _packed(facts["kind"]))
+    languages = facts["languages"]
     return [
         _Part(
-            FeatureTable(values.reshape(len(table), len(FEATURES)), measured),
-            may_occur,
-            table["order"].to_numpy(),
-            b"".join(table["digest"].to_pylist()),
-            Counter(orjson.loads(table.schema.metadata[b"unmeasured"])),
-            table["language"].to_pylist(),
+            FeatureTable(records["values"].astype(np.int32), _has(records["flags"], MEASURED)),
+            _has(records["flags"], MAY_OCCUR),
+            records["order"].astype(np.uint64),
+            records["digest"].tobytes(),
+            Counter(facts["unmeasured"]),
+            [languages[place] for place in records["language"].tolist()],
         )
     ]
 

@@ -79,6 +79,16 @@ def _resolver_of(language: str) -> Resolver:
     return found
 
 
+def ignores_spelling(language: str) -> bool:
+    """Whether the variables of this language are told by which names are equal, and so alike for
+    all spellings of a name but those of receivers.
+
+    A resolver says so with `IGNORES_SPELLING = True`; it may then not be asked again after a rename
+    to fresh names.
+    """
+    return getattr(_resolver_of(language), "IGNORES_SPELLING", False)
+
+
 def function_nodes(tree: Tree) -> Iterator[tree_sitter.Node]:
     """The nodes that are functions, in document order."""
     wanted = tree.language.functions

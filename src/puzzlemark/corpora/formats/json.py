@@ -18,8 +18,8 @@ from puzzlemark.corpora.formats.jsonl import decode_line, decode_records, revise
 from puzzlemark.corpora.lines import (
     LONGEST_LINE,
     PACKINGS,
+    Habits,
     Sink,
-    Spelling,
     read_pieces,
     write_blocks,
 )
@@ -108,13 +108,13 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
         return
     row, is_first = job.start, True
     opening, between, end = b"[\n", b",\n", b"\n]\n"
-    spelling = Spelling()
+    habits = Habits(b"")
     with write_blocks(job.place) as out:
         for element in _elements(job.shard):
             if not element.spelled:
                 end = element.before
                 break
-            spelling = spelling if row > job.start else spelling.learn(element.spelled)
+            habits = habits if row > job.start else Habits(element.spelled)
             opening = element.before if row == job.start else opening
             between = element.before if row == job.start + 1 else between
             revisions: list[Revision] = []
@@ -122,7 +122,7 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
             is_kept = bool(len(choose_rows(job.rows, row, 1)))
             if is_kept and job.reviser is not None and job.reviser.rows_in(row, row + 1):
                 where = f"{job.shard.name}:{element.line}"
-                spelled, revision = revise_line(spelled, row, job.reviser, spelling, where)
+                spelled, revision = revise_line(spelled, row, job.reviser, habits, where)
                 revisions.append(revision)
             if is_kept:
                 out.write((opening if is_first else element.before) + spelled)

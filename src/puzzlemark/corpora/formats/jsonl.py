@@ -13,6 +13,7 @@ from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.kinds import Value
 from puzzlemark.corpora.lines import (
     PACKINGS,
+    Habits,
     Sink,
     Span,
     Spelling,
@@ -110,7 +111,7 @@ def split(batch: Batch) -> list[bytes]:
 def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
     """Copy the shard block by block, editing the lines that change; then add lines."""
     row, first_line, is_ended = job.start, 1, True
-    spelling: Spelling | None = None
+    habits: Habits | None = None
     with write_blocks(job.place) as out:
         for block in read_blocks(job.shard.path):
             if job.rows is not None and (not len(job.rows) or row > job.rows[-1]):
@@ -120,11 +121,11 @@ def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
             kept = choose_rows(job.rows, row, len(places)).tolist()
             revisions: list[Revision] = []
             if job.reviser is not None:
-                spelling = spelling or Spelling().learn(block)
+                habits = habits or Habits(block)
                 for changed in job.reviser.rows_in(row, row + len(places)):
                     at = places[changed - row]
                     where = f"{job.shard.name}:{first_line + at}"
-                    lines[at], done = revise_line(lines[at], changed, job.reviser, spelling, where)
+                    lines[at], done = revise_line(lines[at], changed, job.reviser, habits, where)
                     revisions.append(done)
             if job.rows is not None:
                 block = b"".join([lines[places[at]] + b"\n" for at in kept])
@@ -188,7 +189,7 @@ def spell_record(record: Record, number: int) -> bytes:
 
 
 def revise_line(
-    line: bytes, row: int, reviser: Reviser, habits: Spelling, where: str
+    line: bytes, row: int, reviser: Reviser, habits: Habits, where: str
 ) -> tuple[bytes, Revision]:
     """A record with its changes, spelled as it was."""
     shard, _, number = where.rpartition(":")
@@ -197,7 +198,8 @@ def revise_line(
         raise CorpusError(f"{where}: no field {reviser.columns.field!r}; pass --code-column")
     revision = reviser.revise(row, record, where)
     members = find_members(line, len(_BOM) if line.startswith(_BOM) else 0)
-    spelling = habits if _is_plain(revision) else habits.learn(line)
+    # what is plain is spelled alike by every writer
+    spelling = Spelling() if _is_plain(revision) else habits.spelling.learn(line)
     refused: list[str] = []
     patches: list[tuple[Span, bytes]] = []
     for column, spans in _patches(line, revision, members, spelling):

@@ -95,8 +95,7 @@ class Walk:
             if handler is not None:
                 handler(self, node, scope)
             else:
-                for child in node.named_children:
-                    todo.append((child, scope))
+                todo += [(child, scope) for child in node.named_children]
 
     def later(self, node: Node | None, scope: Scope) -> None:
         if node is not None:
@@ -274,12 +273,20 @@ class Walk:
 
     def note(self, name: str, node: Node, scope: Scope) -> None:
         scope.mentions[name].append(node.start_byte)
-        if not name.isascii() and unicodedata.normalize("NFKC", name) != name:
+        if not name.isascii():
+            self.refuse_two_spellings(name)
+
+    def refuse_two_spellings(self, name: str) -> None:
+        if unicodedata.normalize("NFKC", name) != name:
             self.dynamic = "two spellings of one name"  # Python compares names in NFKC
 
     def mention(self, node: Node, scope: Scope) -> None:
-        name = self.text(node)
-        self.note(name, node, scope)
+        # most nodes that are visited come here, so `text` and `note` are written out
+        start = node.start_byte
+        name = self.source[start : node.end_byte].decode()
+        scope.mentions[name].append(start)
+        if not name.isascii():
+            self.refuse_two_spellings(name)
         if name in FRAME_READERS:
             self.frame_readers.append((name, scope))
 
