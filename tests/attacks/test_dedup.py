@@ -129,5 +129,5 @@ def test_records_that_were_compared_are_not_compared_again(
     assert (done.counts, done.spared) == (expected.counts, expected.spared)
     assert done.kept_rows.tolist() == expected.kept_rows.tolist()
     assert done.dropped > 10
-    for shard in (tmp_path / "undisturbed").iterdir():
-        assert (tmp_path / "left" / shard.name).read_bytes() == shard.read_bytes()
+    for path in (tmp_path / "undisturbed").iterdir():
+        assert (tmp_path / "left" / path.name).read_bytes() == path.read_bytes()
