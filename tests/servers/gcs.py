@@ -23,8 +23,12 @@ class Gcs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What leads a client to it; nobody has to say who they are there."""
-        return {"STORAGE_EMULATOR_HOST": self.address}
+        """What leads a client to it, and keeps it from asking Google who it is, and what bucket."""
+        return {
+            "STORAGE_EMULATOR_HOST": self.address,
+            "NO_GCE_CHECK": "true",
+            "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
+        }
 
     def objects(self, prefix: str = "") -> dict[str, bytes]:
         """All objects with such a name, by their keys."""

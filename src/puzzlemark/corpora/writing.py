@@ -154,6 +154,8 @@ def write_like(
     """Write a dataset laid out like another one; see `Corpus.write`."""
     if not all(map(_is_shared, (source.path, place))):
         engine = None  # its workers would find nothing there
+    if isinstance(place, Url) and not place.takes_several:
+        engine = None
     # the shards of an interrupted run wait with its other parts; in a store they are at their place
     waits = work is not None and source.layout.kind != "file"
     built = place
