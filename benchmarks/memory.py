@@ -94,9 +94,7 @@ def growth(small: tuple[int, Peak], large: tuple[int, Peak]) -> float:
     return (large[1].driver - small[1].driver) / max(large[0] - small[0], 1)
 
 
-def make(
-    place: Path, suffix: str, times: int, options: argparse.Namespace
-) -> tuple[Path, int]:
+def make(place: Path, suffix: str, times: int, options: argparse.Namespace) -> tuple[Path, int]:
     """A dataset of one file, or a folder of files that are about alike; and its records."""
     records = repeated(options, times)
     if options.shards == 1:

@@ -1,4 +1,4 @@
-"""An emulator of Google's store on the loopback: `python -m tests.servers.gcs` prints its address."""
+"""Google's store, emulated on the loopback: `python -m tests.servers.gcs` prints its address."""
 
 import logging
 import os

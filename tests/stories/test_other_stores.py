@@ -35,9 +35,7 @@ class Store:
         theirs = ("AWS_", "HF_", "GOOGLE_", "STORAGE_")
         kept = {name: text for name, text in os.environ.items() if not name.startswith(theirs)}
         environment = {**kept, **self.environment, **self.server.environment, **changed}
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment
-        )
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     def done(self, *words: str) -> str:
         """The same, which must end well."""
