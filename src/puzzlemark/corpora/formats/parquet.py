@@ -1,7 +1,7 @@
 """Parquet: the same schema, row groups, compression and encodings, one row group in memory."""
 
 from collections.abc import Generator, Iterator, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -115,27 +115,20 @@ def split(batch: Batch) -> list[bytes]:
 def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
     """Write row group after row group; additions are row groups of their own."""
     row = job.start
-    with ExitStack() as held:
-        # left before the writer is: both hold a footer, some kilobytes for each row group, and the
-        # writer needs it twice in the end
-        reading = held.enter_context(ExitStack())
-        file = reading.enter_context(_open(job.shard))
-        schema = file.schema_arrow
-        require_column(job.columns, schema, job.shard)
+    with _open(job.shard) as file:
+        require_column(job.columns, file.schema_arrow, job.shard)
         changing = frozenset() if job.reviser is None else job.reviser.changing
         options = writer_options(job.source, file, changing)
-        writer = held.enter_context(pq.ParquetWriter(job.place, schema, **options))
-        for group in range(file.num_row_groups):
-            size = file.metadata.row_group(group).num_rows
-            kept = choose_rows(job.rows, row, size)
-            if job.rows is None or len(kept):
-                yield _write_group(job, file, group, row, kept, changing, writer)
-            row += size
-        size, entries = _group_rows(file), footer_entries(file)
-        reading.close()
-        del file, reading
-        yield from _add(writer, schema, size, additions, job.columns.field)
-        writer.add_key_value_metadata(entries)
+        with pq.ParquetWriter(job.place, file.schema_arrow, **options) as writer:
+            for group in range(file.num_row_groups):
+                size = file.metadata.row_group(group).num_rows
+                kept = choose_rows(job.rows, row, size)
+                if job.rows is None or len(kept):
+                    yield _write_group(job, file, group, row, kept, changing, writer)
+                row += size
+            size = _group_rows(file)
+            yield from _add(writer, file.schema_arrow, size, additions, job.columns.field)
+            writer.add_key_value_metadata(footer_entries(file))
 
 
 def create(target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
