@@ -66,7 +66,11 @@ def store(
 
 
 def put_shards(
-    store: Store, folder: Path, functions: list[tuple[str, str]], ending: str
+    store: Store,
+    folder: Path,
+    functions: list[tuple[str, str]],
+    ending: str,
+    names: tuple[str, ...] = ("0", "1", "2"),
 ) -> dict[str, bytes]:
     """The same shards in the store, below `train/`, and in a folder."""
     records = [
@@ -74,7 +78,10 @@ def put_shards(
         for id_, code in functions[: RECORDS * SHARDS]
     ]
     (folder / "train").mkdir()
-    shards = {f"train/{at}.{ending}": FORMATS[ending](records[at::SHARDS]) for at in range(SHARDS)}
+    shards = {
+        f"train/{name}.{ending}": FORMATS[ending](records[at::SHARDS])
+        for at, name in enumerate(names)
+    }
     for name, content in shards.items():
         store.server.put(name, content)
         (folder / name).write_bytes(content)
@@ -112,6 +119,20 @@ def test_a_dataset_is_marked_there_as_on_the_disk(
     pm.revert(tmp_path / "marked", tmp_path / "back", here)
     assert store.server.objects("back/") == below(tmp_path / "back", "back")
     assert not list((tmp_path / "cache").rglob("*.work"))
+
+
+def test_names_that_look_like_patterns_are_names(
+    store: Store, stdlib_functions: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    names = ("a[1]", "b*", "bc")
+    shards = put_shards(store, tmp_path, stdlib_functions, "jsonl.gz", names)
+    marks = str(tmp_path / "m.jsonl")
+    store.done(
+        "embed", f"{store.root}/train", "-o", f"{store.root}/out", "--manifest", marks,
+        "--mark", "U1", "--workers", "1",
+    )  # fmt: skip
+    pm.embed(tmp_path / "train", tmp_path / "out", tmp_path / "here.jsonl", mark="U1")
+    assert store.server.objects() == shards | below(tmp_path / "out", "out")
 
 
 def test_what_is_there_is_replaced_only_when_asked(
