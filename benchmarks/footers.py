@@ -59,7 +59,7 @@ def measure(path: Path, rows: int, language: str) -> str:
 
 
 class _Mallinfo(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012 - of glibc
+    _fields_ = [
         (name, ctypes.c_size_t)
         for name in "arena ordblks smblks hblks hblkhd usm fsm uordblks fordblks keep".split()
     ]
