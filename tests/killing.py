@@ -23,6 +23,8 @@ from typing import Any
 import orjson
 
 import puzzlemark as pm
+import puzzlemark.corpora.formats.jsonl
+from puzzlemark import corpora
 from puzzlemark.corpora.base import Batch
 from puzzlemark.embedding import survey
 from puzzlemark.errors import UsageError
@@ -128,6 +130,8 @@ def kill_embed(folder: Path, before: str) -> Counter[str]:
     """A dataset is marked, anew or over an older pair of dataset and manifest."""
     source, output, manifest = folder / "in.jsonl", folder / "m.jsonl", folder / "m.gz"
     os.environ["PUZZLEMARK_SECRET"] = "known to everybody"  # noqa: S105
+    # so that even this file is written in some blocks, and each of them is noted
+    corpora.lines.BLOCK_BYTES, corpora.formats.jsonl.NOTED_BLOCKS = 700, 1
 
     def prepare() -> None:
         shutil.rmtree(folder)
@@ -141,9 +145,14 @@ def kill_embed(folder: Path, before: str) -> Counter[str]:
         pm.embed(source, output, manifest, mark="U1", tau=0, max_rate=0.8, overwrite=True)
 
     seen: Counter[str] = Counter()
+    prepare()
+    run()
+    whole = output.stat().st_size
     for number in killed_before_each_change(run, prepare):
         seen["kills"] += 1
         seen[_state(output, manifest)] += 1
+        half = folder / ".m.jsonl.work" / "file" / "m.jsonl"
+        seen["half a file to go on with"] += half.exists() and 0 < half.stat().st_size < whole
         told = ""
         try:
             pm.embed(source, output, manifest, mark="U1", tau=0, max_rate=0.8)

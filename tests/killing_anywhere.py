@@ -67,6 +67,7 @@ COMMANDS: dict[str, Run] = {
     "attack": lambda at, engine: pm.attack(
         at / "in", at / "left", attack="rename:scope=all", engine=engine
     ),
+    "dedup": lambda at, engine: pm.attack(at / "in", at / "left", attack="dedup", engine=engine),
     "harvest": lambda at, engine: pm.harvest(
         at / "tree", at / "functions.parquet", "python", engine=engine
     ),

@@ -103,6 +103,11 @@ class Url:
         return self.family != "memory"
 
     @property
+    def takes_several(self) -> bool:
+        """Whether it may be changed by several at once; on the hub each change is a commit."""
+        return self.family != "hf"
+
+    @property
     def is_writable(self) -> bool:
         """Whether it can be an output at all."""
         return self.family != "http"
@@ -211,7 +216,8 @@ class Url:
         def rename(system: Any, path: str) -> None:
             from fsspec import AbstractFileSystem
 
-            if type(system).mv is AbstractFileSystem.mv:
+            # gcsfs would take the names of both for patterns
+            if self.family == "gs" or type(system).mv is AbstractFileSystem.mv:
                 system.cp_file(path, end)  # by the store itself
                 system.rm_file(path)
             else:
@@ -412,7 +418,7 @@ def fetched(location: Location) -> Iterator[Path]:
 
 def at_once(calls: Sequence[Callable[[], object]], store: Url) -> None:
     """Make all of these calls to a store, several at a time; the first failure is raised."""
-    if not store.is_shared or len(calls) < 2:
+    if not (store.is_shared and store.takes_several) or len(calls) < 2:
         for call in calls:
             call()
         return

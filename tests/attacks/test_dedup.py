@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import puzzlemark as pm
+from puzzlemark.attacks._run import Attacked
+from puzzlemark.attacks.dedup import Sketch, _Seen
 from puzzlemark.errors import UsageError
 from tests.attacks.making import attack_codes, codes, mark, store
 
@@ -88,3 +90,44 @@ def test_a_marked_copy_beside_its_original_goes(corpus_path: Path, tmp_path: Pat
 def test_settings_out_of_range_are_refused(tmp_path: Path, settings: str) -> None:
     with pytest.raises(UsageError, match="dedup: "):
         attack_codes(tmp_path, f"dedup:{settings}", ["x = 1\n"])
+
+
+@pytest.mark.parametrize("kind", ["near", "exact"])
+def test_records_that_were_compared_are_not_compared_again(
+    tmp_path: Path,
+    stdlib_functions: list[tuple[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    rng, each = random.Random(2), 10
+    real = [code for _, code in rng.sample(stdlib_functions, 20)]
+    own = [*real, *(vary(code, rng) for code in real[:10]), *real[:10]]
+    (tmp_path / "in").mkdir()
+    for shard in range(4):
+        store(tmp_path / "in" / f"{shard}.jsonl", own[shard * each : (shard + 1) * each])
+    other = store(tmp_path / "other.jsonl", real[5:8])
+
+    def run(output: str) -> Attacked:
+        source = tmp_path / "in"
+        return pm.attack(source, tmp_path / output, attack=f"dedup:kind={kind}", others=[other])
+
+    looked: list[Sketch] = []
+    find = _Seen.find
+
+    def watched(self: _Seen, sketch: Sketch) -> str | None:
+        looked.append(sketch)
+        if len(looked) == 2 * each + 5:
+            raise KeyboardInterrupt
+        return find(self, sketch)
+
+    expected = run("undisturbed")
+    monkeypatch.setattr(_Seen, "find", watched)
+    with pytest.raises(KeyboardInterrupt):
+        run("left")
+    done = run("left")
+    assert len(looked) == 2 * each + 5 + 2 * each  # two shards were kept, and five of the third not
+    assert (done.counts, done.spared) == (expected.counts, expected.spared)
+    assert done.kept_rows.tolist() == expected.kept_rows.tolist()
+    assert done.dropped > 10
+    for path in (tmp_path / "undisturbed").iterdir():
+        assert (tmp_path / "left" / path.name).read_bytes() == path.read_bytes()

@@ -12,6 +12,8 @@ import orjson
 import pytest
 
 import puzzlemark as pm
+from puzzlemark.corpora import lines
+from puzzlemark.corpora.formats import jsonl
 from puzzlemark.errors import CorpusError, UsageError
 from puzzlemark.staging import staged
 from tests.corpora.making import tree
@@ -32,6 +34,7 @@ def test_a_kill_at_any_point_leaves_no_marked_dataset_without_its_manifest(
     assert done.returncode == 0, done.stdout + done.stderr
     seen = json.loads(done.stdout)
     assert seen["kills"] > 15
+    assert seen["half a file to go on with"] > 4
     assert seen["a manifest alone"] > 0
     assert seen["completed by the next run"] > 0
 
@@ -52,6 +55,58 @@ def test_after_a_kill_at_any_point_the_same_command_goes_on_to_the_same_bytes(
     assert seen["kills"] > 100
     assert seen["measured before"] > 50
     assert seen["written before"] > 20
+
+
+@pytest.mark.parametrize("damage", [None, b"x", b""])
+def test_a_plain_file_is_gone_on_with_in_its_middle(
+    tmp_path: Path,
+    stdlib_functions: list[tuple[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    damage: bytes | None,
+) -> None:
+    """Lines before the last note are not edited again, unless what is there was changed."""
+    source, interrupted_at = tmp_path / "in.jsonl", 20
+    records = [
+        {"id": id_, "language": "python", "code": code, "copy": code, "note": "\u00e9"}
+        for id_, code in stdlib_functions[:120]
+    ]
+    source.write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in records))
+    monkeypatch.setenv("PUZZLEMARK_SECRET", "known to everybody")
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(jsonl, "NOTED_BLOCKS", 1)
+
+    def run(name: str) -> pm.Summary:
+        place = tmp_path / f"{name}.jsonl"
+        return pm.embed(source, place, tmp_path / f"{name}.gz", mark="U1", tau=0, max_rate=0.5)
+
+    edited: list[int] = []
+    revise = jsonl.revise_line
+
+    def watched(line: bytes, row: int, *rest: Any) -> Any:
+        edited.append(row)
+        if len(edited) == interrupted_at:
+            raise KeyboardInterrupt
+        return revise(line, row, *rest)
+
+    expected = run("undisturbed")
+    assert expected.marked > 2 * interrupted_at
+    monkeypatch.setattr(jsonl, "revise_line", watched)
+    with pytest.raises(KeyboardInterrupt):
+        run("marked")
+    half = tmp_path / ".marked.jsonl.work" / "file" / "marked.jsonl"
+    if damage is not None:
+        half.write_bytes(half.read_bytes()[:-1] + damage if damage else b"")
+    begun = len(set(edited))
+    done = run("marked")
+    again = len(edited) - expected.marked
+    assert begun == interrupted_at
+    assert (again < 5) if damage is None else (again == begun)
+    assert done.counts == expected.counts
+    assert done.recomputed == expected.recomputed
+    for ending in ("jsonl", "gz"):
+        undisturbed = (tmp_path / f"undisturbed.{ending}").read_bytes()
+        assert (tmp_path / f"marked.{ending}").read_bytes() == undisturbed
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.fixture

@@ -64,28 +64,59 @@ class Dedup:
         kept: list[int] = []
         with _Seen.opened(self, given.cache / "shingles") as seen:
             for number, other in enumerate(given.others):
-                for sketch in self._sketches(other, given, "reference", f"reference-{number}"):
-                    if sketch.reason is None:
-                        seen.add(sketch, is_reference=True)
-            for row, sketch in enumerate(self._sketches(corpus, given, "comparing", "own")):
-                like = None if sketch.reason is not None else seen.find(sketch)
-                if like is not None:
-                    counts[like] += 1
-                    continue
-                kept.append(row)
-                if sketch.reason is None:
-                    seen.add(sketch, is_reference=False)
-                else:
-                    spared[sketch.reason] += 1
+                for some in self._sketches(other, given, "reference", f"reference-{number}"):
+                    for sketch in some:
+                        if sketch.reason is None:
+                            seen.add(sketch, is_reference=True)
+            found = Kept(Work(given.cache), "found", orjson.dumps, orjson.loads)
+            row = 0
+            for some in self._sketches(corpus, given, "comparing", "own"):
+                for sketch, like in zip(some, _compare(some, row, seen, found), strict=True):
+                    if like is not None:
+                        counts[like] += 1
+                    else:
+                        kept.append(row)
+                    if sketch.reason is not None:
+                        spared[sketch.reason] += 1
+                    row += 1
         return Plan(rows=np.array(kept, np.int64), counts=counts, spared=spared)
 
-    def _sketches(self, corpus: Corpus, given: Given, stage: str, name: str) -> Iterator["Sketch"]:
+    def _sketches(
+        self, corpus: Corpus, given: Given, stage: str, name: str
+    ) -> Iterator[list["Sketch"]]:
         done = 0
         kept = Kept(Work(given.cache), f"parts/{name}", _pack, _unpack)
         for some in corpus.map(partial(_sketch_batch, self), given.engine, kept=kept):
-            yield from some
+            yield some
             done += len(some)
             given.progress(stage, done, None)
+
+
+def _compare(
+    sketches: list["Sketch"], row: int, seen: "_Seen", kept: Kept[str | None]
+) -> list[str | None]:
+    """What each record is a copy of; None: of nothing, so it is remembered.
+
+    What an interrupted run found is not looked for again. The index is in memory, so those that
+    stay are put into it again.
+    """
+    if not sketches:
+        return []
+    name = f"{row}-{row + len(sketches) - 1}"
+    known = kept.find(name)
+    assert known is None or len(known) == len(sketches), "the same rows, so as many"
+    found: list[str | None] = []
+    for at, sketch in enumerate(sketches):
+        if known is not None:
+            like = known[at]
+        else:
+            like = None if sketch.reason is not None else seen.find(sketch)
+        found.append(like)
+        if like is None and sketch.reason is None:
+            seen.add(sketch, is_reference=False)
+    if known is None:
+        kept.keep(name, found)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,15 @@ class Sink(Protocol):
         ...
 
 
-def read_blocks(path: Location) -> Iterator[bytes]:
-    """The file in pieces of about a megabyte, each of whole lines."""
+def read_blocks(path: Location, start: int = 0, line: int = 1) -> Iterator[bytes]:
+    """The file in pieces of about a megabyte, each of whole lines.
+
+    From the byte `start` on, where `line` begins.
+    """
     with reading(path) as stream:
-        yield from _whole_lines(stream, path)
+        if start:
+            stream.seek(start)
+        yield from _whole_lines(stream, path, line)
 
 
 def read_pieces(path: Location) -> Iterator[bytes]:
@@ -91,11 +96,17 @@ def _damaged(path: Location, packing: str | None, exc: Exception) -> CorpusError
 
 
 @contextmanager
-def write_blocks(path: Path) -> Iterator[Sink]:
-    """Write the file; its bytes depend on what is written only, not on the time or its name."""
+def write_blocks(path: Path, written: int = 0) -> Iterator[Sink]:
+    """Write the file; its bytes depend on what is written only, not on the time or its name.
+
+    The first `written` bytes of a plain file stay; only such a one can be gone on with.
+    """
     packing = packing_of(path.name)
-    with path.open("wb") as stream:
+    assert packing is None or not written, "the state of a compressor is not kept"
+    with path.open("r+b" if written else "wb") as stream:
         if packing is None:
+            stream.seek(written)
+            stream.truncate()
             yield stream
             return
         with ThreadPoolExecutor(1) as thread:
@@ -110,9 +121,9 @@ def packing_of(name: str) -> str | None:
     return ending if ending in PACKINGS else None
 
 
-def _whole_lines(stream: IO[bytes], path: Location) -> Iterator[bytes]:
+def _whole_lines(stream: IO[bytes], path: Location, line: int) -> Iterator[bytes]:
     pending: list[bytes] = []
-    line, length = 1, 0  # of the line that is pending
+    length = 0  # of the line that is pending
     while chunk := stream.read(BLOCK_BYTES):
         end = chunk.find(b"\n")
         if length + (len(chunk) if end < 0 else end) > LONGEST_LINE:

@@ -105,6 +105,22 @@ class Tally:
         """All of them."""
         return self.records + self.added
 
+    def to_json(self) -> dict[str, Any]:
+        """To be kept by an interrupted run; what is added is not."""
+        return {
+            "records": self.records,
+            "grown": self.grown,
+            "recomputed": self.recomputed,
+            "stale": [[*named, n] for named, n in self.stale.items()],
+        }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> "Tally":
+        """The same again."""
+        stale = Counter({(column, reason): n for column, reason, n in facts["stale"]})
+        recomputed = Counter(facts["recomputed"])
+        return cls(facts["records"], 0, recomputed, stale, facts["grown"])
+
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.records + other.records,

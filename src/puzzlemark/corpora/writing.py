@@ -11,17 +11,16 @@ import shutil
 import stat
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
-from puzzlemark.corpora.formats.base import Additions, Fields, Job, load_format
+from puzzlemark.corpora.formats.base import Additions, Continuing, Fields, Job, load_format
 from puzzlemark.corpora.hub import Growth, is_about_sizes, mend
 from puzzlemark.corpora.lines import packing_of
 from puzzlemark.corpora.records import Columns, Rows
@@ -155,12 +154,17 @@ def write_like(
     """Write a dataset laid out like another one; see `Corpus.write`."""
     if not all(map(_is_shared, (source.path, place))):
         engine = None  # its workers would find nothing there
+    if isinstance(place, Url) and not place.takes_several:
+        engine = None
     # the shards of an interrupted run wait with its other parts; in a store they are at their place
     waits = work is not None and source.layout.kind != "file"
     built = place
-    if work is not None and waits and isinstance(place, Path):
-        built = work.folder / "shards"
+    goes_on = work is not None and not waits and _goes_on(source.layout.shards[0], place)
+    if work is not None and isinstance(place, Path) and (waits or goes_on):
+        built = work.folder / ("shards" if waits else f"file/{place.name}")
     jobs = _plan(source, built, reviser, rows, engine, adds=additions is not None)
+    if goes_on:
+        jobs = [replace(job, notes=work) for job in jobs]
     for job in jobs:
         if isinstance(job.target, Path):
             job.target.parent.mkdir(parents=True, exist_ok=True)
@@ -193,10 +197,22 @@ def write_like(
     )
 
 
+def _goes_on(shard: Shard, place: Location) -> bool:
+    """Whether an interrupted run can go on in the middle of a single file."""
+    variant = load_format(shard.format)
+    on_disk = isinstance(shard.path, Path) and isinstance(place, Path)
+    if not on_disk or not hasattr(variant, "goes_on"):
+        return False
+    return cast("Continuing", variant).goes_on(shard.name)
+
+
 def _stand_at(place: Path, built: Path) -> None:
     """Give the files a second name: a run that is killed before its end finds them by the first."""
     try:
-        shutil.copytree(built, place, copy_function=os.link)
+        if built.is_dir():
+            shutil.copytree(built, place, copy_function=os.link)
+        else:
+            place.hardlink_to(built)
     except (OSError, shutil.Error):  # a file system without links
         remove(place)
         built.rename(place)
@@ -344,14 +360,7 @@ def _run_missing(
         written = found[job.shard.name]
         if written is None:
             written = next(results)
-            tally = written.tally
-            facts = {
-                "file": asdict(written.file),
-                "records": tally.records,
-                "grown": tally.grown,
-                "recomputed": tally.recomputed,
-                "stale": [[*named, n] for named, n in tally.stale.items()],
-            }
+            facts = {"file": asdict(written.file), **written.tally.to_json()}
             work.keep(_note(job), json.dumps(facts).encode())
         if advance is not None:
             advance(written.tally.written)
@@ -367,14 +376,7 @@ def _find_written(work: Work, job: Job) -> WrittenShard | None:
     if content is None:
         return None
     facts = json.loads(content)
-    stale = Counter({(column, reason): n for column, reason, n in facts["stale"]})
-    tally = Tally(
-        records=facts["records"],
-        recomputed=Counter(facts["recomputed"]),
-        stale=stale,
-        grown=facts["grown"],
-    )
-    return WrittenShard(RewrittenShard(**facts["file"]), tally)
+    return WrittenShard(RewrittenShard(**facts["file"]), Tally.from_json(facts))
 
 
 def _names_in(built: Location) -> Set[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from puzzlemark.detectors._decoma_tally import Codes, Numbers, spilling
+from puzzlemark.detectors._keeping import pack_arrays, unpack_arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,17 @@ class Coded:
         """How many pairs of all kinds they have, at most."""
         v, e = self.variables.sizes, self.expressions.sizes
         return int((2 * v * e + v * (v - 1) // 2 + e * (e - 1) // 2).sum())
+
+    def pack(self) -> bytes:
+        """As bytes, to be kept."""
+        both = (self.variables, self.expressions)
+        return pack_arrays([array for each in both for array in (each.codes, each.offsets)])
+
+    @staticmethod
+    def unpack(content: bytes) -> "Coded":
+        """The same again."""
+        codes, offsets, others, their_offsets = unpack_arrays(content)
+        return Coded(Channel(codes, offsets), Channel(others, their_offsets))
 
     @staticmethod
     def joined(parts: Sequence["Coded"]) -> "Coded":

@@ -18,14 +18,19 @@ from numpy.typing import NDArray
 
 from puzzlemark.detectors._decoma_channels import Channel, Coded, Shelf
 from puzzlemark.detectors._decoma_tally import EMPTY, PIECE, Codes, Numbers, Run, Tally, merge
+from puzzlemark.detectors._keeping import Arrays, Stages, numbered, pack_arrays, unpack_arrays
 from puzzlemark.engines.base import Engine
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.resuming import Work
 
 Kind = Literal["V->E", "E->V", "V->V", "E->E"]  # trigger -> target; V: variables, E: expressions
 KINDS: tuple[Kind, ...] = ("V->E", "E->V", "V->V", "E->E")
 TASK = 1 << 22  # pairs that a worker counts for one answer, as they come
 CHUNK = 1 << 20  # and of these, so many are sorted at once
 NEAR = 1e-6  # closer to the threshold than this, a z-score is compared in exact arithmetic
+# what is kept of each stage, in the order in which they come
+CODED, FREQUENT, COUNTED, MERGED, COMPARED = "coded", "frequent", "counted", "merged", "compared"
+OUTLIERS = "outliers"
 _TOP = 1 << 16  # rows of codes: by their first 16 bits
 _SAFE = float(1 << 62)  # whole numbers below it fit into 64 bits, whatever floats say of them
 
@@ -42,6 +47,11 @@ class Outliers:
     counts: Numbers
     strengths: Floats  # the smaller of the two z-scores
     expected: Floats  # the larger of the two means
+
+    @property
+    def arrays(self) -> Arrays:
+        """All of it, to be kept."""
+        return (self.triggers, self.targets, self.counts, self.strengths, self.expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +102,46 @@ def find_outliers(
     progress: Progress = no_progress,
     sizes: Sizes | None = None,
 ) -> dict[Kind, Outliers]:
-    """The outliers of each kind; what does not fit into memory waits in files in `folder`."""
-    work = _Work(limits, engine, folder, sizes or Sizes())
+    """The outliers of each kind; what does not fit into memory waits in files in `folder`.
+
+    What an interrupted run kept there is not computed again. In the end only the outliers stay.
+    """
+    stages = Stages(Work(folder))
+    known = {kind: _find_kept(stages, kind) for kind in KINDS}
+    if all(known.values()):
+        return {kind: found for kind, found in known.items() if found is not None}
+    work = _Work(limits, engine, folder, sizes or Sizes(), stages)
     with Shelf(folder) as shelf:
         terms = _find_terms(coded, shelf, work)
         with ExitStack() as stack:
             tallies = {kind: stack.enter_context(_tally(kind, terms, folder)) for kind in KINDS}
             count = partial(count_pairs, terms=terms, chunk=work.sizes.chunk)
+            groups = numbered(shelf.groups(work.sizes.task))
             done = 0
-            for functions, runs in engine.map(count, shelf.groups(work.sizes.task)):
+            for functions, runs in stages.map(
+                COUNTED, count, groups, engine, pack=_pack_counted, unpack=_unpack_counted
+            ):
                 for kind, run in runs.items():
                     tallies[kind].add(run)
                 progress("counting", done := done + functions, shelf.functions)
             found: dict[Kind, Outliers] = {}
             for kind, tally in tallies.items():
-                found[kind] = _judge(tally, terms.sides(kind), shelf.functions, work)
+                judged = known[kind] or _judge(kind, tally, terms, shelf.functions, work)
+                found[kind] = judged
+                stages.work.keep(f"{OUTLIERS}/{_file(kind)}", pack_arrays(judged.arrays))
+                stages.forget(f"{MERGED}/{_file(kind)}", f"{COMPARED}/{_file(kind)}")
                 progress("comparing", len(found), len(KINDS))
+    stages.forget(CODED, FREQUENT, COUNTED, MERGED, COMPARED)  # with --cache they would stay
     return found
+
+
+def _find_kept(stages: Stages, kind: Kind) -> Outliers | None:
+    content = stages.work.find(f"{OUTLIERS}/{_file(kind)}")
+    return None if content is None else Outliers(*unpack_arrays(content))
+
+
+def _file(kind: Kind) -> str:
+    return kind.replace("->", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +152,7 @@ class _Work:
     engine: Engine
     folder: Path
     sizes: Sizes
+    stages: Stages
 
 
 def _find_terms(coded: Iterable[Coded], shelf: Shelf, work: _Work) -> Terms:
@@ -134,8 +168,16 @@ def _find_terms(coded: Iterable[Coded], shelf: Shelf, work: _Work) -> Terms:
             expressions.add(Run.of(part.expressions.codes))
         frequent = partial(_above, m=work.limits.smallest(shelf.functions))
         none = np.zeros(0, np.uint64)
-        pieces = (tally.pieces(work.sizes.piece) for tally in (variables, expressions))
-        return Terms(*(np.concatenate([none, *work.engine.map(frequent, p)]) for p in pieces))
+        found: list[Codes] = []
+        for channel, tally in (("V", variables), ("E", expressions)):
+            pieces = numbered(tally.pieces(work.sizes.piece))
+            codes = work.stages.map(
+                f"{FREQUENT}/{channel}", frequent, pieces, work.engine,
+                pack=lambda codes: pack_arrays([codes]),
+                unpack=lambda content: unpack_arrays(content)[0],
+            )  # fmt: skip
+            found.append(np.concatenate([none, *codes]))
+        return Terms(*found)
 
 
 def _above(runs: Sequence[Run], m: int) -> Codes:
@@ -196,22 +238,29 @@ def _expand(
         at = until
 
 
-def _judge(tally: Tally, sides: tuple[Codes, Codes], functions: int, work: _Work) -> Outliers:
+def _judge(kind: Kind, tally: Tally, terms: Terms, functions: int, work: _Work) -> Outliers:
     """Merge the counts of one kind, drop what is rare, and compare rows and columns."""
-    triggers, targets = sides
+    triggers, targets = terms.sides(kind)
     width = max(1, len(targets))
-    limits, engine = work.limits, work.engine
+    limits, engine, stages = work.limits, work.engine, work.stages
     m, largest = limits.smallest(functions), limits.largest(functions)
     columns = np.zeros(width, np.bool_)  # those with a count above m
     with Tally(work.folder, len(triggers), width) as merged:
         rows_of = partial(merge_rows, width=width, m=m, largest=largest)
-        for run, good in engine.map(rows_of, tally.pieces(work.sizes.piece)):
+        pieces = numbered(tally.pieces(work.sizes.piece))
+        for run, good in stages.map(
+            f"{MERGED}/{_file(kind)}", rows_of, pieces, engine,
+            pack=_pack_merged, unpack=_unpack_merged,
+        ):  # fmt: skip
             merged.add(run)
             columns[good] = True
         sums = Sums.none(width)
         judged = [_Compared.none()]
         compare = partial(compare_rows, columns=columns, width=width, z=limits.z)
-        for compared, some in engine.map(compare, merged.runs()):
+        for compared, some in stages.map(
+            f"{COMPARED}/{_file(kind)}", compare, numbered(merged.runs()), engine,
+            pack=_pack_compared, unpack=_unpack_compared,
+        ):  # fmt: skip
             judged.append(compared)
             sums.add(some)
     found = _Compared.joined(judged)
@@ -223,6 +272,39 @@ def _judge(tally: Tally, sides: tuple[Codes, Codes], functions: int, work: _Work
         np.minimum(found.z, z)[above],
         np.maximum(found.mean, mean)[above],
     )
+
+
+def _pack_counted(counted: tuple[int, dict[Kind, Run]]) -> bytes:
+    functions, runs = counted
+    every = (array for kind in KINDS for array in (runs[kind].keys, runs[kind].counts))
+    return pack_arrays([np.array(functions), *every])
+
+
+def _unpack_counted(content: bytes) -> tuple[int, dict[Kind, Run]]:
+    functions, *every = unpack_arrays(content)
+    runs = map(Run, every[::2], every[1::2])
+    return int(functions), dict(zip(KINDS, runs, strict=True))
+
+
+def _pack_merged(merged: tuple[Run, Numbers]) -> bytes:
+    run, good = merged
+    return pack_arrays([run.keys, run.counts, good])
+
+
+def _unpack_merged(content: bytes) -> tuple[Run, Numbers]:
+    keys, counts, good = unpack_arrays(content)
+    return Run(keys, counts), good
+
+
+def _pack_compared(compared: tuple["_Compared", "Sums"]) -> bytes:
+    found, sums = compared
+    of_columns = (sums.places, sums.sizes, sums.totals, sums.squares)
+    return pack_arrays([*found.arrays, *of_columns])
+
+
+def _unpack_compared(content: bytes) -> tuple["_Compared", "Sums"]:
+    arrays = unpack_arrays(content)
+    return _Compared(*arrays[:5]), Sums(*arrays[5:])
 
 
 def merge_rows(runs: Sequence[Run], *, width: int, m: int, largest: int) -> tuple[Run, Numbers]:
@@ -289,6 +371,10 @@ class _Compared:
     z: Floats
     mean: Floats
 
+    @property
+    def arrays(self) -> Arrays:
+        return (self.rows, self.columns, self.counts, self.z, self.mean)
+
     @staticmethod
     def none() -> "_Compared":
         whole, real = np.zeros(0, np.int64), np.zeros(0)
@@ -296,7 +382,7 @@ class _Compared:
 
     @staticmethod
     def joined(parts: Sequence["_Compared"]) -> "_Compared":
-        every = ((p.rows, p.columns, p.counts, p.z, p.mean) for p in parts)
+        every = (part.arrays for part in parts)
         return _Compared(*map(np.concatenate, zip(*every, strict=True)))
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,13 +15,21 @@ from numpy.typing import NDArray
 from puzzlemark.corpora.base import Batch, Corpus
 from puzzlemark.detectors._decoma_abstraction import Abstraction, Identifiers, abstract
 from puzzlemark.detectors._decoma_channels import Channel, Coded
-from puzzlemark.detectors._decoma_counting import KINDS, Kind, Limits, Outliers, find_outliers
+from puzzlemark.detectors._decoma_counting import (
+    CODED,
+    KINDS,
+    Kind,
+    Limits,
+    Outliers,
+    find_outliers,
+)
 from puzzlemark.detectors._decoma_matching import (
     Matcher,
     Pair,
     says_nothing,
     without_placeholders,
 )
+from puzzlemark.detectors._keeping import Named, Stages
 from puzzlemark.detectors.base import (
     Suspicion,
     keep_parts,
@@ -32,9 +40,12 @@ from puzzlemark.detectors.base import (
 )
 from puzzlemark.engines.base import Engine
 from puzzlemark.errors import UnparsableSnippet, UsageError
+from puzzlemark.files import remove
 from puzzlemark.progress import Progress, no_progress
+from puzzlemark.resuming import Work
 
 SHOWN = 50  # pairs in the details
+NAMED, MATCHED = "named", "matched"  # what is kept: the pairs as texts, what holds which of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +94,12 @@ class DeCoMa:
             for found in self._outliers(samples, engine, cache / "clean").values():
                 known |= _code_pairs(found)
         found_by_kind = self._outliers(parts, engine, cache / "suspect", progress)
-        pairs = _name_pairs(found_by_kind, known, parts, engine)
-        return self._match(parts, pairs, engine, progress)
+        stages = Stages(Work(cache / "suspect"))
+        pairs = _find_pairs(stages)
+        if pairs is None:
+            pairs = _name_pairs(found_by_kind, known, parts, engine)
+            stages.work.keep(NAMED, orjson.dumps([astuple(pair) for pair in pairs]))
+        return self._match(parts, pairs, stages, engine, progress)
 
     def reuse(
         self, earlier: Path, cache: Path, corpus: Corpus, changed: NDArray[np.int64], engine: Engine
@@ -97,6 +112,7 @@ class DeCoMa:
         anew = [line for part in engine.map(work, corpus.batches(changed)) for line in
                 orjson.loads(part)]  # fmt: skip
         patched = dict(zip(changed.tolist(), anew, strict=True))
+        remove(cache / "suspect")  # what was counted of other records
         keep_patched(known, patched, corpus, place=cache / "suspect", pack=orjson.dumps)
 
     def _abstract(
@@ -125,18 +141,29 @@ class DeCoMa:
         place: Path,
         progress: Progress = no_progress,
     ) -> dict[Kind, Outliers]:
-        coded = engine.map(partial(code_part, drop_first=self.drop_first), read_parts(parts))
+        code = partial(code_part, drop_first=self.drop_first)
+        coded = Stages(Work(place)).map(
+            CODED, code, read_named(parts), engine, pack=Coded.pack, unpack=Coded.unpack
+        )
         limits = Limits(self.z, self.min_scale, self.max_scale)
         return find_outliers(coded, limits, engine=engine, folder=place, progress=progress)
 
     def _match(
-        self, parts: Sequence[Path], pairs: Sequence[Pair], engine: Engine, progress: Progress
+        self,
+        parts: Sequence[Path],
+        pairs: Sequence[Pair],
+        stages: Stages,
+        engine: Engine,
+        progress: Progress,
     ) -> Suspicion:
         ids: list[str] = []
         reasons: list[str | None] = []
         scores: list[NDArray[np.float64]] = []
         spelled = [str(pair) for pair in pairs]
-        for some in engine.map(partial(match_part, pairs=pairs), read_parts(parts)):
+        match = partial(match_part, pairs=pairs)
+        for some in stages.map(
+            MATCHED, match, read_named(parts), engine, pack=Matched.pack, unpack=Matched.unpack
+        ):
             ids += some.ids
             scores.append(some.strengths)
             reasons += [spelled[each] if isinstance(each, int) else each for each in some.reasons]
@@ -176,6 +203,11 @@ def _lines(part: Path) -> list[Any]:
 def read_parts(parts: Iterable[Path]) -> Iterator[bytes]:
     """What was kept, for an engine: its workers may not see this disk."""
     return (part.read_bytes() for part in parts)
+
+
+def read_named(parts: Iterable[Path]) -> Iterator[Named[bytes]]:
+    """The same, each by its name."""
+    return (Named(part.name, part.read_bytes()) for part in parts)
 
 
 def read_part(part: bytes) -> list[tuple[str, str | None, Abstraction]]:
@@ -223,6 +255,16 @@ class Matched:
     strengths: NDArray[np.float64]  # 0: holds no pair; NaN: not judged
     reasons: list[int | str | None]  # the pair's number, or why the record was not judged
 
+    def pack(self) -> bytes:
+        """As JSON, to be kept: what was not judged is null there."""
+        return orjson.dumps([self.ids, self.strengths.tolist(), self.reasons])
+
+    @staticmethod
+    def unpack(content: bytes) -> "Matched":
+        """The same again."""
+        ids, strengths, reasons = orjson.loads(content)
+        return Matched(ids, np.array(strengths, np.float64), reasons)
+
 
 def match_part(part: bytes, *, pairs: Sequence[Pair]) -> Matched:
     """The strongest pair of each record."""
@@ -236,6 +278,11 @@ def match_part(part: bytes, *, pairs: Sequence[Pair]) -> Matched:
         strengths.append(float("nan") if reason else match.strength if match else 0.0)
         reasons.append(match.pair if match else reason)
     return Matched(ids, np.array(strengths), reasons)
+
+
+def _find_pairs(stages: Stages) -> list[Pair] | None:
+    content = stages.work.find(NAMED)
+    return None if content is None else [Pair(*fields) for fields in orjson.loads(content)]
 
 
 def _code_pairs(found: Outliers) -> set[tuple[int, int]]:

@@ -11,6 +11,7 @@ from puzzlemark.corpora.records import Batch, Columns, Record, Rows
 from puzzlemark.corpora.revising import Reviser, Tally
 from puzzlemark.corpora.shards import Shard
 from puzzlemark.errors import CorpusError
+from puzzlemark.resuming import Work
 from puzzlemark.stores import Location
 
 # Records to add: plain ones, or batches of another dataset with all of their columns.
@@ -34,6 +35,7 @@ class Job:
     start: int = 0
     rows: Rows | None = None  # sorted; None: all
     reviser: Reviser | None = None  # None: no column changes
+    notes: Work | None = None  # where a format that can go on notes how far it came
 
     @property
     def source(self) -> Path:
@@ -103,6 +105,14 @@ class Format(Protocol):
 
     def create(self, target: Path, additions: Additions, fields: Fields | None) -> Iterator[Tally]:
         """Write a file that is like no other; `fields` are its columns, or the records tell."""
+        ...
+
+
+class Continuing(Format, Protocol):
+    """A format that can go on with a half-written file: by the notes of a job. Others lack it."""
+
+    def goes_on(self, name: str) -> bool:
+        """Whether it can for a file with this name."""
         ...
 
 

@@ -1,7 +1,9 @@
 """JSON Lines, plain or packed: untouched lines are copied, touched ones edited in place."""
 
+import hashlib
 import json
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from puzzlemark.corpora.derived import InnerEdits, NewValue, TextEdits
 from puzzlemark.corpora.formats.base import Additions, Fields, Job, require_code
 from puzzlemark.corpora.kinds import Value
 from puzzlemark.corpora.lines import (
+    BLOCK_BYTES,
     PACKINGS,
     Habits,
     Sink,
@@ -22,6 +25,7 @@ from puzzlemark.corpora.lines import (
     find_members,
     find_strings,
     is_plain,
+    packing_of,
     read_blocks,
     write_blocks,
 )
@@ -34,6 +38,7 @@ EXTENSIONS = tuple(
     ending + packing for ending in (".jsonl", ".ndjson") for packing in ("", *PACKINGS)
 )
 
+NOTE, NOTED_BLOCKS = "written/file.json", 16  # it is noted every so many blocks how far it came
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -110,33 +115,100 @@ def split(batch: Batch) -> list[bytes]:
 
 def write(job: Job, additions: Additions = ()) -> Iterator[Tally]:
     """Copy the shard block by block, editing the lines that change; then add lines."""
-    row, first_line, is_ended = job.start, 1, True
+    done = _Done.find(job)
     habits: Habits | None = None
-    with write_blocks(job.place) as out:
-        for block in read_blocks(job.shard.path):
+    yield done.tally
+    with write_blocks(job.place, done.written) as out:
+        for block in read_blocks(job.shard.path, done.read, done.lines + 1):
+            row = job.start + done.rows
             if job.rows is not None and (not len(job.rows) or row > job.rows[-1]):
                 break
             lines = block.split(b"\n")
             places = [at for at, line in enumerate(lines) if not _is_blank(line)]
             kept = choose_rows(job.rows, row, len(places)).tolist()
             revisions: list[Revision] = []
+            changed = block
             if job.reviser is not None:
-                habits = habits or Habits(block)
-                for changed in job.reviser.rows_in(row, row + len(places)):
-                    at = places[changed - row]
-                    where = f"{job.shard.name}:{first_line + at}"
-                    lines[at], done = revise_line(lines[at], changed, job.reviser, habits, where)
-                    revisions.append(done)
+                habits = habits or Habits(block if not done.read else _first_block(job.shard))
+                for each in job.reviser.rows_in(row, row + len(places)):
+                    at = places[each - row]
+                    where = f"{job.shard.name}:{done.lines + 1 + at}"
+                    lines[at], revision = revise_line(lines[at], each, job.reviser, habits, where)
+                    revisions.append(revision)
             if job.rows is not None:
-                block = b"".join([lines[places[at]] + b"\n" for at in kept])
+                changed = b"".join([lines[places[at]] + b"\n" for at in kept])
             elif revisions:
-                block = b"\n".join(lines)
-            out.write(block)
-            yield Tally.of(len(kept), revisions, job.columns.field)
-            row += len(places)
-            first_line += len(lines) - 1
-            is_ended = block.endswith(b"\n") if block else is_ended
-        yield from _add(out, additions, job.columns.field, is_ended=is_ended)
+                changed = b"\n".join(lines)
+            out.write(changed)
+            tally = Tally.of(len(kept), revisions, job.columns.field)
+            yield tally
+            done.add(block, changed, len(places), len(lines) - 1, tally)
+            if done.blocks % NOTED_BLOCKS == 0:
+                done.note(job, out)
+        done.note(job, out)
+        yield from _add(out, additions, job.columns.field, is_ended=done.is_ended)
+
+
+def goes_on(name: str) -> bool:
+    """Whether a half-written file can be gone on with: the state of a compressor is not kept."""
+    return packing_of(name) is None
+
+
+@dataclass(slots=True)
+class _Done:
+    """How far a file is written."""
+
+    read: int = 0  # bytes of the shard
+    written: int = 0  # bytes of the target
+    rows: int = 0  # of the shard
+    lines: int = 0
+    is_ended: bool = True  # whether the last byte ends a line
+    tally: Tally = field(default_factory=Tally)
+    digest: Any = field(default_factory=hashlib.sha256)  # of what is written
+    blocks: int = 0
+
+    @classmethod
+    def find(cls, job: Job) -> "_Done":
+        """What an interrupted run has done, if that is there as it was; else nothing."""
+        content = None if job.notes is None else job.notes.find(NOTE)
+        if content is None or not job.place.is_file():
+            return cls()
+        facts = orjson.loads(content)
+        digest, left = hashlib.sha256(), facts["written"]
+        with job.place.open("rb") as stream:
+            while some := stream.read(min(left, BLOCK_BYTES)):
+                digest.update(some)
+                left -= len(some)
+        if left or digest.hexdigest() != facts.pop("digest"):
+            return cls()
+        tally = Tally.from_json(facts.pop("tally"))
+        return cls(**facts, tally=tally, digest=digest)
+
+    def add(self, block: bytes, changed: bytes, rows: int, lines: int, tally: Tally) -> None:
+        """A block of the shard, and what was made of it."""
+        self.read += len(block)
+        self.written += len(changed)
+        self.rows += rows
+        self.lines += lines
+        self.is_ended = changed.endswith(b"\n") if changed else self.is_ended
+        self.tally += tally
+        self.digest.update(changed)
+        self.blocks += 1
+
+    def note(self, job: Job, out: Any) -> None:
+        """Keep it, for a run that may have to go on from here."""
+        if job.notes is None:
+            return
+        out.flush()
+        names = ("read", "written", "rows", "lines", "is_ended")
+        facts = {name: getattr(self, name) for name in names}
+        facts |= {"tally": self.tally.to_json(), "digest": self.digest.hexdigest()}
+        job.notes.keep(NOTE, orjson.dumps(facts))
+
+
+def _first_block(shard: Shard) -> bytes:
+    """Habits are those of the first block, whichever is the first to be written."""
+    return next(read_blocks(shard.path))
 
 
 def create(
