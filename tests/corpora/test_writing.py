@@ -1,6 +1,7 @@
 import errno
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -324,3 +325,13 @@ def test_a_dataset_changes_its_format_by_being_written_anew(tmp_path: Path) -> N
     corpus = open_python(write(tmp_path / "a.parquet", records(3)))
     write_records(corpus.batches(whole=True), tmp_path / "b.jsonl.gz")
     assert list(open_python(tmp_path / "b.jsonl.gz").records()) == records(3)
+
+
+def test_a_dataset_on_this_machine_needs_no_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is killed would leave it behind."""
+    corpus = open_python(write(tmp_path / "a.jsonl", records(3)))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    corpus.rewrite(tmp_path / "b.jsonl", {}, {})
+    assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()

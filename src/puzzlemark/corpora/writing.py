@@ -12,7 +12,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -110,15 +110,19 @@ def write_shard(
 def _brought_here(job: Job) -> Iterator[Job]:
     """The same job with files of this machine; what it wrote is sent in the end."""
     asked, target = job.shard.path, job.target
-    with fetched(asked) as source, tempfile.TemporaryDirectory(prefix="puzzlemark-") as folder:
-        place = Path(folder, target.name) if isinstance(target, Url) else target
+    with ExitStack() as held:
+        source = held.enter_context(fetched(asked))
+        place = target
+        if isinstance(target, Url):
+            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="puzzlemark-"))
+            place = Path(folder, target.name)
         try:
             yield replace(job, shard=replace(job.shard, path=source), target=place)
         except CorpusError as exc:  # says where it was: which is nowhere now
             if str(source) in str(exc) and source != asked:
                 raise CorpusError(str(exc).replace(str(source), str(asked))) from exc
             raise
-        if isinstance(target, Url):
+        if isinstance(target, Url) and isinstance(place, Path):
             target.put_whole(place, attempts_for(target))
 
 
