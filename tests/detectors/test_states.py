@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -134,6 +134,7 @@ def test_the_axes_are_the_first_right_singular_vectors(
     vectors = random_vectors(count, width, seed)
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, lengths, right = np.linalg.svd(centred, full_matrices=False)
+    assume(lengths[axes - 1] > 0.01 * lengths[0])  # few points may nearly lie in a plane
     found = Axes.of(vectors, axes)
     np.testing.assert_allclose(found.variances, lengths[:axes] ** 2 / count, rtol=1e-8)
     # the projector: an axis has two signs
@@ -144,6 +145,13 @@ def test_the_axes_are_the_first_right_singular_vectors(
         np.abs(found.project(vectors)), np.abs(centred @ right[:axes].T), atol=1e-3
     )
     assert found.total == pytest.approx((lengths**2).sum() / count)
+
+
+def test_vectors_that_nearly_lie_in_a_plane_differ_in_two_directions() -> None:
+    vectors = random_vectors(4, 3, seed=825946)
+    with pytest.raises(ModelError, match="differ in 2 directions only, and 3 are asked for"):
+        Axes.of(vectors, 3)
+    assert Axes.of(vectors, 2).directions.shape == (3, 2)
 
 
 def test_many_blocks_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
