@@ -156,6 +156,15 @@ def check_all(codes: Iterable[str]) -> int:
     return checked
 
 
+def test_a_variable_whose_places_are_not_all_known_does_not_pass_by_a_fresh_name() -> None:
+    code = "def f(a):\n    def g():\n        nonlocal a\n        a = 1\n    return a, g\n"
+    tree, function = opened(code)
+    (variable,) = (each for each in function.variables if each.name == "a")
+    assert variable.fixed is not None  # so that nobody asks for it
+    edits = tuple(Edit(start, b"a", b"zq") for start in variable.starts)
+    assert not is_alpha_equivalent(tree, function, {"a": "zq"}, edits)
+
+
 def test_what_passes_by_its_fresh_names_passes_when_it_is_resolved_again() -> None:
     assert check_all(islice(library_functions(every=25), 0, None, 8)) > 100
 

@@ -73,12 +73,12 @@ def is_alpha_equivalent(
         return False
     if after.offset != tree.offset or not have_same_shape(after.root, tree.root):
         return False
-    if _keeps_meaning(tree, names) and edits == _every_place(function, names):
+    if _keeps_meaning(tree, function, names) and edits == _every_place(function, names):
         return _stand_where_expected(tree, after, edits)
     return have_same_bindings(after, function, names, edits)
 
 
-def _keeps_meaning(tree: Tree, names: Mapping[str, str]) -> bool:
+def _keeps_meaning(tree: Tree, function: Function, names: Mapping[str, str]) -> bool:
     """Whether fresh names in the same places of the same tree can only mean what the old ones did.
 
     If every place that means the variable is edited, each finds the new name in the scope that
@@ -86,9 +86,11 @@ def _keeps_meaning(tree: Tree, names: Mapping[str, str]) -> bool:
     name found another scope before that one, or never looked there, and does so still. That is
     all, where a resolver asks of names only whether they are equal; docs/decisions/0062 goes
     through the resolver of Python. Two variables must not get one name, nor one a name that is
-    left out by its spelling.
+    left out by its spelling. Of a fixed variable not every place is known: `nonlocal x` is none.
     """
     if not ignores_spelling(tree.language.name):
+        return False
+    if any(each.fixed is not None for each in function.variables if each.name in names):
         return False
     new = set(names.values())
     is_apart = len(new) == len(names) and new.isdisjoint(tree.language.receivers)
