@@ -115,7 +115,7 @@ def test_samples_are_asked_for_after_some_exposures_only(folder: Path) -> None:
     ways = {n: [way for way, _ in rq6_models._ways(probes, budget, 0, n)] for n in (2, 3)}
     assert ways == {
         2: ["log-probabilities"],
-        3: ["1 samples", "5 samples", "log-probabilities"],
+        3: ["5 samples", "1 samples", "log-probabilities"],
     }
 
 

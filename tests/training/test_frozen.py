@@ -90,6 +90,45 @@ def test_a_row_alone_has_the_states_that_it_has_among_others(
         np.testing.assert_allclose(alone, seen[0][place, : len(row)], rtol=1e-4, atol=1e-5)
 
 
+def test_weights_that_are_turned_once_give_what_autocast_gives(tiny_model: Path) -> None:
+    """To the last bit; and where nothing is recorded the network computes as it did."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    def coarse() -> Any:
+        return torch.autocast("cpu", torch.bfloat16)
+
+    network = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.float32).eval()
+    row = np.arange(3, 40, dtype=np.int32)
+    ids = torch.from_numpy(row.astype(np.int64))[None]
+    seen = []
+    hook = network.model.layers[1].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    with torch.no_grad():
+        fine = network(input_ids=ids).logits
+        with coarse():
+            network(input_ids=ids)
+    hook.remove()
+    frozen = FrozenLayers(network, network.model.layers, 1, StateStore(None, {}), coarse)
+    linear = network.model.layers[0].mlp.up_proj
+    turned: list[torch.dtype] = []
+    plain = torch.nn.functional.linear
+
+    def watched(states: Any, weight: Any, bias: Any = None) -> Any:
+        turned.append(weight.dtype)
+        return plain(states, weight, bias)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "linear", watched)
+        linear.forward = frozen._or_turned(linear, torch.bfloat16)
+        recorded = frozen._record(row)
+    assert turned == [torch.bfloat16]
+    assert np.array_equal(recorded, seen[1][0].float().numpy())
+    assert not np.array_equal(recorded, seen[0][0].numpy())  # fine and coarse numbers differ
+    with torch.no_grad():
+        assert torch.equal(network(input_ids=ids).logits, fine)
+    assert linear.weight.dtype == torch.float32
+
+
 def test_a_changed_function_is_computed_and_the_others_are_not(
     tiny_model: Path, corpus: Path, tmp_path: Path
 ) -> None:

@@ -358,6 +358,17 @@ class Remembering:
             self.answers[each.key] = answer
         return [self.answers[each.key] for each in requests]
 
+    def stream(self, requests: Sequence[Request]) -> Iterator[list[tuple[int, Answer]]]:
+        """The same, as the answers come."""
+        known = [(n, self.answers[r.key]) for n, r in enumerate(requests) if r.key in self.answers]
+        if known:
+            yield known
+        new = [(n, each) for n, each in enumerate(requests) if each.key not in self.answers]
+        for arrived in self.model.stream([each for _, each in new]):
+            for place, answer in arrived:
+                self.answers[new[place][1].key] = answer
+            yield [(new[place][0], answer) for place, answer in arrived]
+
     def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
         """The same: both keys ask about the same names in the same prompts."""
         new = [each for each in requests if each not in self.scores]
@@ -369,7 +380,9 @@ class Remembering:
 def _ask(job: Job, place: Path, epoch: int) -> str:
     result = place / DONE
     if not result.exists():
-        model = open_model("hf", {"pretrained": str(place / "model"), "threads": "1"})
+        rows = max(16, *job.budget.samples)  # all samples of a prompt in one batch
+        about = {"pretrained": str(place / "model"), "threads": 1, "batch_size": rows}
+        model = open_model("hf", about)
         asked = Remembering(model)
         found: list[dict[str, Any]] = []
         for name in job.asked:
@@ -416,7 +429,7 @@ def _ways(probes: ProbeSet, budget: Budget, seed: int, epoch: int) -> Iterator[t
         "seed": seed,
     }
     has_logprobs = "logprobs" in probes.design.decisions
-    for samples in budget.samples:
+    for samples in sorted(budget.samples, reverse=True):  # fewer are among them, and remembered
         if has_logprobs and budget.sampled and epoch not in budget.sampled:
             continue
         yield f"{samples} samples", Terms(**common, samples=samples)

@@ -1,16 +1,18 @@
 """A local Hugging Face model (`transformers`), with or without a LoRA adapter (`peft`)."""
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from puzzlemark.models import _fim, _scoring
-from puzzlemark.models._sampling import Ending, Row, Sampler, cut, drop_space, take_space
+from puzzlemark.models._sampling import Ending, Row, Sampler, Tensor, cut, drop_space, take_space
 from puzzlemark.models._weights import (
     digest,
     find_folder,
@@ -29,7 +31,6 @@ from puzzlemark.models.base import (
     Request,
 )
 
-SEVERAL = 3  # samples of one prompt from which on it is read once for all of them
 WINDOW = 4  # batches that are sorted by length together, so that less padding is computed
 
 
@@ -102,30 +103,30 @@ class HuggingFace:
 
     def complete(self, requests: Sequence[Request]) -> list[Answer]:
         """Sample in batches; a prompt that does not fit is a failure and is never cut silently."""
-        answers: dict[int, Answer] = {}
+        answers = dict(chain.from_iterable(self.stream(requests)))
+        return [answers[index] for index in range(len(requests))]
+
+    def stream(self, requests: Sequence[Request]) -> Iterator[list[tuple[int, Answer]]]:
+        """The shortest prompts first, so that little padding is computed; a batch at a time.
+
+        Samples of one prompt come together, wherever they stand among the requests. What is left of
+        a run that was stopped is an end of this order, and so makes the same batches.
+        """
+        failures: list[tuple[int, Answer]] = []
         fitting: list[tuple[int, Row]] = []
         for index, request in enumerate(requests):
             row = self._row(request)
             if isinstance(row, Failure):
-                answers[index] = row
+                failures.append((index, row))
             else:
                 fitting.append((index, row))
-        for batch in self._batches(fitting):
+        if failures:
+            yield failures
+        fitting.sort(key=lambda pair: (len(pair[1].ids), pair[1].ids))
+        for start in range(0, len(fitting), self.rows):
+            batch = fitting[start : start + self.rows]
             self._sample([row for _, row in batch])
-            answers.update((index, self._answer(row)) for index, row in batch)
-        return [answers[index] for index in range(len(requests))]
-
-    def _batches(self, rows: Sequence[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
-        """Rows of about the same length together; many samples of one prompt by themselves."""
-        by_prompt: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
-        for pair in rows:
-            by_prompt.setdefault(tuple(pair[1].ids), []).append(pair)
-        several = [group for group in by_prompt.values() if len(group) >= SEVERAL]
-        others = [pair for group in by_prompt.values() if len(group) < SEVERAL for pair in group]
-        others.sort(key=lambda pair: len(pair[1].ids))
-        for group in (*several, others):
-            for start in range(0, len(group), self.rows):
-                yield group[start : start + self.rows]
+            yield [(index, self._answer(row)) for index, row in batch]
 
     def score(self, requests: Sequence[ChoiceRequest]) -> list[LogProbs | Failure]:
         """The log-probabilities of names, one prompt after the other."""
@@ -184,35 +185,44 @@ class HuggingFace:
         import torch
 
         width = max(len(row.ids) for row in rows)
-        # on the left, so that every row's next token comes at the same place; masked, so any id
-        ids = torch.tensor([[0] * (width - len(row.ids)) + row.ids for row in rows])
-        mask = torch.tensor([[0] * (width - len(r.ids)) + [1] * len(r.ids) for r in rows])
         device = self.network.device
+        # on the left, so that every row's next token comes at the same place; masked, so any id
+        ids = torch.tensor([[0] * (width - len(r.ids)) + r.ids for r in rows], device=device)
+        padding = [[0] * (width - len(r.ids)) + [1] * len(r.ids) for r in rows]
+        mask = torch.tensor(padding, device=device)
         with torch.inference_mode():
             self.network.generate(
-                **self._begin(rows),
-                input_ids=ids.to(device),
-                attention_mask=mask.to(device),
+                **self._begin(rows, ids, mask),
+                input_ids=ids,
+                attention_mask=mask,
                 max_new_tokens=max(row.request.max_tokens for row in rows),
                 logits_processor=[Sampler(rows, self.begins_with_space)],
                 stopping_criteria=[Ending(rows, self.end_ids, self._text)],
             )
 
-    def _begin(self, rows: Sequence[Row]) -> dict[str, Any]:
-        """What the network makes of a prompt, once for all its samples; nothing for several ones.
+    def _begin(self, rows: Sequence[Row], ids: Tensor, mask: Tensor) -> dict[str, Any]:
+        """What the network makes of prompts that several rows have, once for each prompt.
 
-        All but the last token, which gives the first logits.
+        All but the last token, which gives the first logits. Nothing where no row shares a prompt,
+        or where the network cannot be told where a padded prompt begins.
         """
-        import torch
-
-        ids = rows[0].ids
-        if len(rows) < SEVERAL or len(ids) == 1 or any(row.ids != ids for row in rows):
+        first: dict[tuple[int, ...], int] = {}  # of the rows with a prompt
+        for place, row in enumerate(rows):
+            first.setdefault(tuple(row.ids), place)
+        if len(first) == len(rows) or any(len(prompt) == 1 for prompt in first):
             return {}
-        before = torch.tensor([ids[:-1]], device=self.network.device)
-        cache = self.network(input_ids=before, use_cache=True).past_key_values
-        if not hasattr(cache, "batch_repeat_interleave"):  # another kind of memory
+        places = list(first.values())
+        before, seen = ids[places, :-1], mask[places, :-1]
+        asked = {"input_ids": before, "attention_mask": seen}
+        if not bool(seen.all()):
+            if "position_ids" not in inspect.signature(self.network.forward).parameters:
+                return {}
+            asked["position_ids"] = (seen.cumsum(-1) - 1).clamp(min=0)
+        cache = self.network(**asked, use_cache=True).past_key_values
+        if not hasattr(cache, "batch_select_indices"):  # another kind of memory
             return {}
-        cache.batch_repeat_interleave(len(rows))
+        numbers = {prompt: number for number, prompt in enumerate(first)}
+        cache.batch_select_indices(ids.new_tensor([numbers[tuple(row.ids)] for row in rows]))
         return {"past_key_values": cache}
 
     def _text(self, row: Row) -> str:

@@ -134,6 +134,7 @@ class FrozenLayers:
         for number, layer in enumerate(self.layers):
             layer.forward = self._or_pass(number, layer.forward)
         self.layers[self.below].register_forward_pre_hook(self._enter, with_kwargs=True)
+        self._turn_weights()
 
     @contextmanager
     def recalled(self, rows: Sequence[Tokens]) -> Iterator[None]:
@@ -201,6 +202,36 @@ class FrozenLayers:
             return forward(*args, **kwargs)
 
         return passing
+
+    def _turn_weights(self) -> None:
+        """Turn frozen weights into the numbers of the arithmetic once, and not for every row.
+
+        Autocast does it whenever they are used, and keeps only what is trained. For a row of a
+        hundred tokens that takes as long as the layers themselves.
+        """
+        import torch
+
+        kind = self.network.device.type
+        with self.arithmetic():
+            if not torch.is_autocast_enabled(kind):
+                return
+            dtype = torch.get_autocast_dtype(kind)
+        for layer in self.layers[: self.below]:
+            for module in layer.modules():
+                if type(module) is torch.nn.Linear:
+                    module.forward = self._or_turned(module, dtype)  # type: ignore[method-assign]
+
+    def _or_turned(self, module: Any, dtype: Any) -> Callable[[Any], Any]:
+        from torch.nn.functional import linear
+
+        plain = module.forward
+        weight = module.weight.detach().to(dtype)
+        bias = None if module.bias is None else module.bias.detach().to(dtype)
+
+        def forward(states: Any) -> Any:
+            return linear(states, weight, bias) if self._recording else plain(states)
+
+        return forward
 
     def _enter(self, _layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Before the first trained layer: look at what comes in, or put what was kept there."""
