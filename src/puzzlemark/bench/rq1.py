@@ -113,6 +113,8 @@ BUDGETS = {
         ),
         # half of the functions marked: what a few minutes of one core can teach
         Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
+        # four times as many marks: what a universal mark may need
+        Budget("many", functions=3000, rate=0.5, tau=0.0, steps=750, universal_steps=1500),
         # below: a longer look at more functions; one twin serves all marks of a language
         Budget("tenth", 3000, rate=0.1, tau=0.35, steps=750, universal_steps=750, pairs=150),
         Budget("twentieth", 3000, rate=0.05, tau=0.35, steps=750, universal_steps=750, pairs=150),

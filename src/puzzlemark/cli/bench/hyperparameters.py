@@ -31,8 +31,8 @@ def run(
     budget: Annotated[
         str,
         typer.Option(
-            help="half, tenth, twentieth or paper: how many functions carry a mark.",
-            autocompletion=one_of("half", "tenth", "twentieth", "paper"),
+            help="half, many, tenth, twentieth or paper: how many functions carry a mark.",
+            autocompletion=one_of("half", "many", "tenth", "twentieth", "paper"),
         ),
     ] = "half",
     marks: Marks = "P1,P2,U1",
