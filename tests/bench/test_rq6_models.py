@@ -78,6 +78,48 @@ def test_carriers_that_are_left_out_are_not_in_the_training(folder: Path) -> Non
     assert not {p.armed.prompt for p in prompts[0]} & {p.armed.prompt for p in prompts[1]}
 
 
+def test_a_thief_trains_on_what_he_made_of_the_same_functions(folder: Path) -> None:
+    cell = folder / "python-0"
+    owner, thief = cell / f"{MARK.name}-a", cell / f"{MARK.name}-a-canonicalise"
+    facts = json.loads((thief / "marks.json").read_text())
+    assert facts["attack"] == "canonicalise"
+    assert facts["marked"] == json.loads((owner / "marks.json").read_text())["marked"]
+    seen, changed = (list(open_corpus(each / "seen.jsonl.gz").entries()) for each in (owner, thief))
+    assert [each.id for each in seen] == [each.id for each in changed]
+    others = sum(before.code != after.code for before, after in zip(seen, changed, strict=True))
+    assert others == facts["changed"]
+    record = json.loads((thief / "epoch-1" / "model" / "training.json").read_text())
+    assert record["corpus"]["digest"] == open_corpus(thief / "seen.jsonl.gz").digest()
+    found = json.loads((thief / "epoch-2" / "verdicts.json").read_text())
+    roles = {(each["role"], each["mark"]) for each in found}
+    own, twin = f"{MARK.name}-a", f"{MARK.name}-b"
+    assert roles == {("own", own), ("unseen", own), ("twin", twin)}
+
+
+def test_what_the_thief_trains_on_is_attacked_once(tmp_path: Path) -> None:
+    code = "def f(a):\n    {0} = a + 1\n    return {0}\n"
+    names = ("result", "result", "res")
+    records = [
+        {"id": str(n), "language": "python", "code": code.format(name)}
+        for n, name in enumerate(names)
+    ]
+    job = rq6_models.Job(
+        *(tmp_path, TINY, tmp_path, "m-a-canonicalise", ("m-a", "m-b"), 0, tmp_path),
+        attack="canonicalise",
+    )
+    write_records(records, tmp_path / "m-a" / "seen.jsonl.gz")
+    (tmp_path / "m-a" / "marks.json").write_text('{"marked": 1}')
+    corpus = tmp_path / job.model / "seen.jsonl.gz"
+    rq6_models._attack(job, corpus)
+    codes = [entry.code for entry in open_corpus(corpus).entries()]
+    assert codes == [code.format("result")] * 3
+    facts = json.loads((corpus.parent / "marks.json").read_text())
+    assert facts == {"marked": 1, "attack": "canonicalise", "changed": 1}
+    corpus.unlink()
+    rq6_models._attack(job, corpus)
+    assert not corpus.exists()  # it was there when its facts were written
+
+
 def test_the_two_models_have_two_keys(folder: Path) -> None:
     places = [folder / "python-0" / f"{MARK.name}-{key}" for key in rq6_models.KEYS]
     headers = [load_manifest(place / "manifest.jsonl.gz").header for place in places]
@@ -160,8 +202,9 @@ def test_one_model_of_a_budget_can_be_done_alone(folder: Path) -> None:
         f"python-0/{MARK.name}-a",
         f"python-0/{MARK.name}-b",
         "python-0/bare",
+        f"python-0/{MARK.name}-a-canonicalise",
     ]
-    assert [job.name for job in planned if not job.is_done][-1] == "java-0/bare"
+    assert [job.name for job in planned if not job.is_done][-2] == "java-0/bare"
     with pytest.raises(UsageError, match="no job python-0/magic; known: python-0/synonyms"):
         rq6_models.run(folder.parent, {"python": folder}, folder, TINY, jobs=["python-0/magic"])
 
@@ -177,8 +220,8 @@ def test_the_page_shows_own_unseen_and_twin(folder: Path, tmp_path: Path) -> Non
     text = rq6_page.page(tmp_path / "records")
     shown, harm = text.split("### Harm")
     rows = [line for line in shown.splitlines() if line.startswith("| python-0 ")]
-    # two keys and two exposures; each asked for samples, and for log-probabilities
-    assert len(rows) == 2 * 2 * (len(TINY.samples) + 1)
+    # two keys, an attack and two exposures; each asked for samples, and for log-probabilities
+    assert len(rows) == 3 * 2 * (len(TINY.samples) + 1)
     assert harm.count(f"| python-0 | {MARK.name}-a |") == 2  # held against the bare one twice
     kept = {path.name for path in (tmp_path / "records").rglob("*") if path.is_file()}
     assert kept == {"budget.json", "marks.json", "verdicts.json", "quality.json"}

@@ -7,7 +7,8 @@ twin. Some carriers are left out of the training, as a further control. Everythi
     <cell>/<mark>-<key>/marked.jsonl.gz, manifest.jsonl.gz          what the owner publishes
     <cell>/<mark>-<key>/seen.jsonl.gz                               the same without some carriers
     <cell>/<mark>-<key>/<trained|unseen>.probes.jsonl               about carriers inside, outside
-    <cell>/<model>/epoch-<n>/model/, quality.json, verdicts.json    a model: a mark's, or "bare"
+    <cell>/<mark>-a-<attack>/seen.jsonl.gz                          what a thief makes of that
+    <cell>/<model>/epoch-<n>/model/, quality.json, verdicts.json    a model: of one of these, "bare"
 
 An epoch is a training of its own that goes on from the model before it, so that the exposures of a
 model are looks at one training, and a run that is stopped goes on with the epoch that it was in.
@@ -22,6 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from puzzlemark import plugins
+from puzzlemark.attacks._run import attack
 from puzzlemark.bench import processes
 from puzzlemark.bench.choices import slug
 from puzzlemark.bench.rq6 import Say
@@ -52,6 +55,8 @@ from puzzlemark.verification.run import verify
 from puzzlemark.verification.terms import Terms
 
 KEYS = ("a", "b")
+# by the scheme: what a thief does who knows it, and does not know which functions carry
+ATTACKS = {"synonyms": "canonicalise", "prefixes": "rename:detector=concat"}
 POOL = 4  # times the functions wanted: among so many are enough that could carry
 BARE = "bare"
 DONE = "verdicts.json"  # written when a model was asked everything
@@ -143,6 +148,12 @@ class Job:
     asked: tuple[str, ...]  # folders of marks whose probes it is asked
     seed: int
     cache: Path  # what frozen layers made of a row, for all models of all budgets
+    attack: str = ""  # on what the model is trained on
+
+    @property
+    def mark(self) -> str:
+        """The mark in what the model is trained on, attacked or not."""
+        return self.model.removesuffix(f"-{slug(self.attack)}") if self.attack else self.model
 
     @property
     def name(self) -> str:
@@ -196,11 +207,18 @@ def plan_jobs(folder: Path, languages: Iterable[str], base: Path, budget: Budget
 
 
 def _jobs(cell: Path, base: Path, budget: Budget, seed: int, cache: Path) -> Iterator[Job]:
-    """A model of each key is asked about both; the bare one, for harmlessness, about none."""
+    """A model of each key is asked about both; the bare one, for harmlessness, about none.
+
+    Of the first mark there is one more, trained on what a thief left of it.
+    """
     for marking in budget.markings:
         names = tuple(f"{marking.name}-{key}" for key in KEYS)
         yield from (Job(cell, budget, base, name, names, seed, cache) for name in names)
     yield Job(cell, budget, base, BARE, (), seed, cache)
+    first = budget.markings[0]
+    names = tuple(f"{first.name}-{key}" for key in KEYS)
+    thief = ATTACKS[plugins.parse_spec(first.watermark)[0]]
+    yield Job(cell, budget, base, f"{names[0]}-{slug(thief)}", names, seed, cache, thief)
 
 
 def _sample(
@@ -311,6 +329,8 @@ def _some_of(manifest: Manifest, rows: Collection[int]) -> Manifest:
 def work(job: Job) -> str:
     """Train one model epoch by epoch and ask it; a second call does only what is missing."""
     corpus = job.cell / ("train.jsonl.gz" if job.model == BARE else f"{job.model}/seen.jsonl.gz")
+    if job.attack:
+        _attack(job, corpus)
     before, said = job.base, []
     for epoch in range(1, max(job.budget.exposures) + 1):
         place = job.cell / job.model / f"epoch-{epoch}"
@@ -327,6 +347,18 @@ def work(job: Job) -> str:
         if epoch in job.budget.exposures:
             said.append(f"after {epoch}: {_ask(job, place, epoch)}")
     return "; ".join(said)
+
+
+def _attack(job: Job, corpus: Path) -> None:
+    """What the thief trains on; who carries is what it was."""
+    facts = corpus.with_name("marks.json")
+    if facts.exists():
+        return
+    source = job.cell / job.mark
+    done = attack(source / "seen.jsonl.gz", corpus, attack=job.attack, overwrite=True)
+    before = json.loads((source / "marks.json").read_text())
+    after = {**before, "attack": job.attack, "changed": done.changed}
+    write_text(facts, json.dumps(after, indent=1) + "\n")
 
 
 @dataclass(slots=True)
@@ -387,7 +419,7 @@ def _ask(job: Job, place: Path, epoch: int) -> str:
         found: list[dict[str, Any]] = []
         for name in job.asked:
             kinds: tuple[Carriers, ...] = (
-                ("trained", "unseen") if name == job.model else ("trained",)
+                ("trained", "unseen") if name == job.mark else ("trained",)
             )
             for kind in kinds:
                 found += _verdicts(job, asked, name, kind, place, epoch)
@@ -414,7 +446,7 @@ def _verdicts(
         run = verify(probes, model, folder, terms, secret_file=_secret(job.cell / name))
         yield {
             "mark": name,
-            "role": "unseen" if kind == "unseen" else "own" if name == job.model else "twin",
+            "role": "unseen" if kind == "unseen" else "own" if name == job.mark else "twin",
             "way": way,
             "verdict": run.to_json()["verdict"],
         }

@@ -219,7 +219,7 @@ class FrozenLayers:
         for layer in self.layers[: self.below]:
             for module in layer.modules():
                 if type(module) is torch.nn.Linear:
-                    module.forward = self._or_turned(module, dtype)  # type: ignore[method-assign]
+                    module.forward = self._or_turned(module, dtype)
 
     def _or_turned(self, module: Any, dtype: Any) -> Callable[[Any], Any]:
         from torch.nn.functional import linear
