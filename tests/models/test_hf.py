@@ -1,8 +1,12 @@
+import functools
 import json
+import random
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,6 +59,72 @@ def test_a_request_has_the_same_completion_in_any_batch(
         assert model.complete(requests) == expected
         assert model.complete(requests[::-1]) == expected[::-1]
         assert model.complete(requests[4:5]) == expected[4:5]
+
+
+SAMPLED = ("for key", "for key ", "def f(a, b):\n    ", "x = [1, 2, 3]\nfor ")
+
+
+def samples_of(prompts: Sequence[str], number: int) -> list[Request]:
+    asked = [Request(prompt, 5, 0.7, seed) for seed in range(number) for prompt in prompts]
+    random.Random(0).shuffle(asked)
+    return asked
+
+
+def test_samples_are_the_same_together_and_alone(tiny_model: Path) -> None:
+    """Two prompts have the same tokens, as one of them loses its space: they are still two."""
+    requests = samples_of(SAMPLED, 9)
+    alone = open_tiny(tiny_model, batch_size="1")
+    expected = [alone.complete([request])[0] for request in requests]
+    assert open_tiny(tiny_model, batch_size="16").complete(requests) == expected
+    assert len(set(expected)) > 20
+
+
+def test_a_prompt_is_read_once_for_all_its_samples(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = open_tiny(tiny_model, batch_size="12")
+    read: list[tuple[int, ...]] = []
+    plain = model.network.forward
+
+    @functools.wraps(plain)
+    def counting(**fields: Any) -> Any:
+        read.append(tuple(fields["input_ids"].shape))
+        return plain(**fields)
+
+    monkeypatch.setattr(model.network, "forward", counting)
+    requests = samples_of(SAMPLED[2:], 12)
+    model.complete(requests)
+    prompts = [shape for shape in read if shape[1] > 1]
+    assert [rows for rows, _ in prompts] == [1, 1]  # wherever their samples stood
+    tokens = sum(rows for rows, width in read if width == 1)
+    assert tokens < 4 * len(requests)  # the last is not read, and some begin alike
+
+
+@pytest.mark.parametrize("missing", ["memory", "positions"])
+def test_another_kind_of_network_gives_the_same_samples(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    model = open_tiny(tiny_model)
+    # without positions a padded row would stand elsewhere, so prompts have one length
+    requests = samples_of(SAMPLED if missing == "memory" else SAMPLED[:2], 5)
+    expected = model.complete(requests)
+    plain = model.network.forward
+    seen: list[set[str]] = []
+
+    def forgetful(input_ids: Any, attention_mask: Any, use_cache: bool, **more: Any) -> Any:
+        seen.append(set(more))
+        found = plain(input_ids=input_ids, attention_mask=attention_mask, **more)
+        return SimpleNamespace(logits=found.logits)
+
+    def placeless(input_ids: Any, attention_mask: Any, use_cache: bool, **more: Any) -> Any:
+        seen.append(set(more))
+        return plain(input_ids=input_ids, attention_mask=attention_mask, use_cache=True, **more)
+
+    other = forgetful if missing == "memory" else placeless
+    monkeypatch.setattr(model.network, "forward", other)
+    assert model.complete(requests) == expected
+    assert set().union(*seen) <= {"past_key_values"}
+    assert ("past_key_values" in set().union(*seen)) == (missing == "positions")
 
 
 def test_another_seed_gives_another_completion_and_the_same_seed_the_same(

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from puzzlemark.models._sampling import forward_takes
 from puzzlemark.models.base import LEAST_LOG
 
 Tensor = Any  # of torch, which is not imported before a model is opened
@@ -101,7 +102,8 @@ def log_probs(
 
     device = network.device
     with torch.inference_mode():
-        begun = network(input_ids=torch.tensor([prompt], device=device), use_cache=True)
+        last = {"logits_to_keep": 1} if forward_takes(network, "logits_to_keep") else {}
+        begun = network(input_ids=torch.tensor([prompt], device=device), use_cache=True, **last)
         start = begun.logits[0, -1].double()
         if first is not None:
             start = start.masked_fill(~first, -float("inf"))

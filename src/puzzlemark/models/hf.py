@@ -1,6 +1,5 @@
 """A local Hugging Face model (`transformers`), with or without a LoRA adapter (`peft`)."""
 
-import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from puzzlemark.models import _fim, _scoring
-from puzzlemark.models._sampling import Ending, Row, Sampler, Tensor, cut, drop_space, take_space
+from puzzlemark.models._sampling import Row, Sampler, cut, drop_space, take_space
 from puzzlemark.models._weights import (
     digest,
     find_folder,
@@ -181,49 +180,8 @@ class HuggingFace:
             return Failure(f"{len(ids)} + {new} tokens; the model takes {longest}")
         return None
 
-    def _sample(self, rows: list[Row]) -> None:
-        import torch
-
-        width = max(len(row.ids) for row in rows)
-        device = self.network.device
-        # on the left, so that every row's next token comes at the same place; masked, so any id
-        ids = torch.tensor([[0] * (width - len(r.ids)) + r.ids for r in rows], device=device)
-        padding = [[0] * (width - len(r.ids)) + [1] * len(r.ids) for r in rows]
-        mask = torch.tensor(padding, device=device)
-        with torch.inference_mode():
-            self.network.generate(
-                **self._begin(rows, ids, mask),
-                input_ids=ids,
-                attention_mask=mask,
-                max_new_tokens=max(row.request.max_tokens for row in rows),
-                logits_processor=[Sampler(rows, self.begins_with_space)],
-                stopping_criteria=[Ending(rows, self.end_ids, self._text)],
-            )
-
-    def _begin(self, rows: Sequence[Row], ids: Tensor, mask: Tensor) -> dict[str, Any]:
-        """What the network makes of prompts that several rows have, once for each prompt.
-
-        All but the last token, which gives the first logits. Nothing where no row shares a prompt,
-        or where the network cannot be told where a padded prompt begins.
-        """
-        first: dict[tuple[int, ...], int] = {}  # of the rows with a prompt
-        for place, row in enumerate(rows):
-            first.setdefault(tuple(row.ids), place)
-        if len(first) == len(rows) or any(len(prompt) == 1 for prompt in first):
-            return {}
-        places = list(first.values())
-        before, seen = ids[places, :-1], mask[places, :-1]
-        asked = {"input_ids": before, "attention_mask": seen}
-        if not bool(seen.all()):
-            if "position_ids" not in inspect.signature(self.network.forward).parameters:
-                return {}
-            asked["position_ids"] = (seen.cumsum(-1) - 1).clamp(min=0)
-        cache = self.network(**asked, use_cache=True).past_key_values
-        if not hasattr(cache, "batch_select_indices"):  # another kind of memory
-            return {}
-        numbers = {prompt: number for number, prompt in enumerate(first)}
-        cache.batch_select_indices(ids.new_tensor([numbers[tuple(row.ids)] for row in rows]))
-        return {"past_key_values": cache}
+    def _sample(self, rows: Sequence[Row]) -> None:
+        Sampler(self.network, self.begins_with_space, self.end_ids, self._text).write(rows)
 
     def _text(self, row: Row) -> str:
         """The new text. Some tokenizers drop a space at the start of a text: so decode it whole."""
