@@ -121,6 +121,8 @@ SHORT: dict[str, Any] = {
     "recipe": FAST,
 }
 LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
+# every prefix of the pool in five frames; no sample more, since each is another prompt
+LOUD = {**LONG, "eligible": 0.05, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
@@ -131,7 +133,7 @@ BUDGETS = {
         Budget("cpu_rare", 2000, (Marking(SYNONYMS, 0.02),), (2, 3), (0,), **SHORT),
         # every cell that a computer without a graphics card can do, model by model (`--jobs`)
         Budget("cpu_all", 2000, BOTH_RATES, **LONG),
-        Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), **{**LONG, "eligible": 0.05}),
+        Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), **LOUD),
         Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
     )
 }
