@@ -100,13 +100,13 @@ def test_a_prompt_is_read_once_for_all_its_samples(
     assert tokens < 4 * len(requests)  # the last is not read, and some begin alike
 
 
-@pytest.mark.parametrize("missing", ["memory", "positions"])
+@pytest.mark.parametrize("missing", ["memory", "plain memory", "positions"])
 def test_another_kind_of_network_gives_the_same_samples(
     tiny_model: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     model = open_tiny(tiny_model)
     # without positions a padded row would stand elsewhere, so prompts have one length
-    requests = samples_of(SAMPLED if missing == "memory" else SAMPLED[:2], 5)
+    requests = samples_of(SAMPLED[:2] if missing == "positions" else SAMPLED, 5)
     expected = model.complete(requests)
     plain = model.network.forward
     seen: list[set[str]] = []
@@ -116,12 +116,20 @@ def test_another_kind_of_network_gives_the_same_samples(
         found = plain(input_ids=input_ids, attention_mask=attention_mask, **more)
         return SimpleNamespace(logits=found.logits)
 
+    def stateful(input_ids: Any, attention_mask: Any, use_cache: bool, **more: Any) -> Any:
+        """Its layers keep more than keys and values, and choosing would miss that."""
+        seen.append(set(more))
+        found = plain(input_ids=input_ids, attention_mask=attention_mask, use_cache=True, **more)
+        for layer in found.past_key_values.layers:
+            layer.__class__ = type("StateAndDynamicLayer", (type(layer),), {})
+        return found
+
     def placeless(input_ids: Any, attention_mask: Any, use_cache: bool, **more: Any) -> Any:
         seen.append(set(more))
         return plain(input_ids=input_ids, attention_mask=attention_mask, use_cache=True, **more)
 
-    other = forgetful if missing == "memory" else placeless
-    monkeypatch.setattr(model.network, "forward", other)
+    others = {"memory": forgetful, "plain memory": stateful, "positions": placeless}
+    monkeypatch.setattr(model.network, "forward", others[missing])
     assert model.complete(requests) == expected
     assert set().union(*seen) <= {"past_key_values"}
     assert ("past_key_values" in set().union(*seen)) == (missing == "positions")

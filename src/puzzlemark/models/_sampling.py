@@ -141,7 +141,17 @@ class _Texts:
         self.logits = found.logits[:, -1]
         cache = getattr(found, "past_key_values", None)
         # with another kind of memory, every text is read from its beginning
-        self._cache = cache if hasattr(cache, "batch_select_indices") else None
+        self._cache = cache if has_rows(cache) else None
+
+
+def has_rows(cache: Any) -> bool:
+    """Whether it is keys and values of each text and nothing else, so that texts can be chosen.
+
+    Layers with a state of another kind inherit how to choose, and would leave that state as it is.
+    """
+    plain = {"DynamicLayer", "DynamicSlidingWindowLayer"}
+    kinds = {type(layer).__name__ for layer in getattr(cache, "layers", ())}
+    return bool(kinds) and kinds <= plain
 
 
 def forward_takes(network: Any, name: str) -> bool:

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from puzzlemark.models._sampling import forward_takes
+from puzzlemark.models._sampling import forward_takes, has_rows
 from puzzlemark.models.base import LEAST_LOG
 
 Tensor = Any  # of torch, which is not imported before a model is opened
@@ -125,7 +125,7 @@ def _continued(network: Any, prompt: list[int], ids: Tensor, cache: Any) -> Tens
     import torch
 
     rows, width = ids.shape
-    if hasattr(cache, "batch_repeat_interleave"):
+    if has_rows(cache):
         cache.batch_repeat_interleave(rows)
         mask = ids.new_ones((rows, len(prompt) + width))
         return network(input_ids=ids, attention_mask=mask, past_key_values=cache).logits
