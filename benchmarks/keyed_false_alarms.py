@@ -1,11 +1,12 @@
 """False accusations of the codebook test: innocent models of every kind, thousands of keys.
 
-    python -m benchmarks.keyed_false_alarms [--keys 10000] [--carriers 400]
+    python -m benchmarks.keyed_false_alarms [--keys 10000] [--carriers 400] [--runs FOLDER ...]
 
 Innocent means: the model does not depend on the key. For each model its answers are fixed, then so
 many keys are drawn, and each is judged: how often does the evidence reach 1 / alpha? The bound is
 alpha, for every model, every alpha, at the end and at any time before it. An interval is exact
-(Clopper-Pearson, 95 %); a rate is above alpha when its whole interval is.
+(Clopper-Pearson, 95 %); a rate is above alpha when its whole interval is. With `--runs` models are
+real: folders that `verify` made, whose answers are judged with other keys than the owner's.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -20,6 +22,9 @@ from numpy.typing import NDArray
 
 from puzzlemark.statistics.evalues import Bet, bet_on_counts, bet_on_logprobs
 from puzzlemark.statistics.rates import estimate
+from puzzlemark.verification.run import read_answers
+from puzzlemark.verification.tests.codebook import answered
+from puzzlemark.verification.tests.codebook_logprobs import told
 from puzzlemark.watermarks._draws import Draw
 
 ALPHAS = (0.1, 0.05, 0.01, 1e-3, 1e-4)
@@ -138,6 +143,15 @@ def logprob_bets(draws: Sequence[Draw], rng: Random) -> list[Bet]:
     ]
 
 
+def real_bets(folder: Path) -> tuple[list[Draw], list[Bet]]:
+    """What is bet on the answers of a real model, as `verify` does it."""
+    answers = read_answers(folder)
+    outcomes = [answers.outcomes[n] for n in answers.asked]
+    logprobs = answers.terms.mode == "logprobs"
+    carriers = list(told(answers.outcomes)) if logprobs else list(answered(outcomes))
+    return [each.draw for each in carriers], [each.bet for each in carriers]
+
+
 def accuse(draws: Sequence[Draw], bets: Sequence[Bet], keys: int, start: int = 0) -> Alarms:
     """Judge the same answers with so many keys, each drawing by the real function."""
     logs = np.zeros((len(bets[0].stakes), keys))
@@ -169,10 +183,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--carriers", type=int, default=400)
+    parser.add_argument("--runs", type=Path, nargs="+", default=[])
     chosen = parser.parse_args()
-    draws = codebook(chosen.carriers)
     heads = " | ".join(f"{alpha:g}" for alpha in ALPHAS)
     print(f"| innocent model | {heads} | largest log10 E |\n|{'---|' * (len(ALPHAS) + 2)}")
+    for folder in chosen.runs:
+        draws, bets = real_bets(folder)
+        name = f"{folder.parent.name}/{folder.name}, {len(draws)} carriers"
+        print(line(name, accuse(draws, bets, chosen.keys), chosen.keys), flush=True)
+    if chosen.runs:
+        return
+    draws = codebook(chosen.carriers)
     for name, model in MODELS.items():
         bets = bets_of(model, draws, Random(name))
         print(line(name, accuse(draws, bets, chosen.keys), chosen.keys), flush=True)

@@ -8,11 +8,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import puzzlemark as pm
+from benchmarks.keyed_false_alarms import ALPHAS, accuse, is_above, real_bets
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
 from puzzlemark.models.base import BudgetEnded, ChoiceRequest, Failure, LogProbs, ModelError
 from puzzlemark.models.scripted import Scripted, ScriptedScores
 from puzzlemark.pages.report import report_page
+from puzzlemark.statistics.evalues import gather
 from puzzlemark.verification import wording
 from puzzlemark.verification.probes import save_probes
 from puzzlemark.verification.report import build
@@ -21,6 +23,7 @@ from puzzlemark.verification.terms import Terms, terms_for
 from puzzlemark.verification.transcript import TranscriptError
 from puzzlemark.watermarks.base import designs
 from tests.verification.drawn_names import (
+    KEY,
     SECRET,
     known_names,
     knows,
@@ -311,3 +314,23 @@ def test_the_command_line_refuses_a_reference_that_nothing_would_use(typed: Path
 def test_a_design_without_the_mode_refuses_it() -> None:
     with pytest.raises(UsageError, match="has no mode logprobs"):
         Terms(mode="logprobs").fixed(designs()["fixed"])
+
+
+@pytest.mark.parametrize("logprobs", [False, True])
+def test_the_answers_of_a_run_can_be_judged_with_thousands_of_keys(
+    tmp_path: Path, logprobs: bool
+) -> None:
+    """As `verify` bets, the true key finds what it finds there; other keys hardly ever anything."""
+    model = ScriptedScores("m", lambda asked: f"{KNOWN[asked.prompt]} in", scores=knows(KNOWN))
+    terms = terms_for(
+        logprobs=logprobs, samples=1, sampling=DESIGN.sampling, usual_alpha=DESIGN.alpha
+    )
+    found = verify(PROBES, model, tmp_path / "run", terms, secret=SECRET)
+    draws, bets = real_bets(tmp_path / "run")
+    assert len(draws) == CARRIERS
+    true = gather((bet, draw.symbol(KEY)) for draw, bet in zip(draws, bets, strict=True))
+    assert true.log10_e == pytest.approx(log10_e(found))
+    assert true.log10_e > 4
+    alarms = accuse(draws, bets, 2000)
+    assert not any(is_above(alarms.ever[alpha], 2000, alpha) for alpha in ALPHAS)
+    assert alarms.ever[0.1] > 0  # it could have been
