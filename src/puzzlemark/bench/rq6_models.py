@@ -122,7 +122,7 @@ SHORT: dict[str, Any] = {
 }
 LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
 # every prefix of the pool in five frames; no sample more, since each is another prompt
-LOUD = {**LONG, "eligible": 0.05, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
+LOUD = {**LONG, "eligible": 0.0, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
@@ -289,12 +289,15 @@ def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say
     secret.touch(mode=0o600)
     secret.write_text(f"the key {key} of a published experiment is public, seed {seed}")
     marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
+    # joined names are introduced up to the rate; drawn ones stand where one stood before
+    is_loud = plugins.parse_spec(marking.watermark)[0] == "prefixes"
     summary = embed(
         cell / "train.jsonl.gz",
         marked,
         manifest,
         watermark=marking.watermark,
         policy="safe",
+        min_rate=marking.rate if is_loud else None,
         max_rate=marking.rate,
         secret_file=secret,
         overwrite=True,
