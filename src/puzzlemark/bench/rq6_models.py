@@ -75,6 +75,15 @@ class Marking:
         """Of its folder: `synonyms-share-1-rate-0-1`."""
         return f"{slug(self.watermark)}-rate-{slug(f'{self.rate:g}')}"
 
+    @property
+    def scheme(self) -> str:
+        """The watermark without its settings."""
+        return plugins.parse_spec(self.watermark)[0]
+
+    def least(self, rate: float) -> float | None:
+        """Prefixes are introduced up to a rate; drawn names stand where one stood before."""
+        return rate if self.scheme == "prefixes" else None
+
 
 # every eligible function may carry: a sample of short ones is small, and here power is measured
 SYNONYMS = "synonyms:share=1"
@@ -122,7 +131,7 @@ SHORT: dict[str, Any] = {
 }
 LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
 # every prefix of the pool in five frames; no sample more, since each is another prompt
-LOUD = {**LONG, "eligible": 0.0, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
+LOUD = {**LONG, "eligible": 0.1, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
@@ -219,7 +228,7 @@ def _jobs(cell: Path, base: Path, budget: Budget, seed: int, cache: Path) -> Ite
     yield Job(cell, budget, base, BARE, (), seed, cache)
     first = budget.markings[0]
     names = tuple(f"{first.name}-{key}" for key in KEYS)
-    thief = ATTACKS[plugins.parse_spec(first.watermark)[0]]
+    thief = ATTACKS[first.scheme]
     yield Job(cell, budget, base, f"{names[0]}-{slug(thief)}", names, seed, cache, thief)
 
 
@@ -259,6 +268,7 @@ def _enrich(cell: Path, pool: list[dict[str, Any]], budget: Budget) -> list[dict
         manifest,
         watermark=budget.markings[0].watermark,
         policy="safe",
+        min_rate=budget.markings[0].least(1.0),
         max_rate=1.0,
         secret_file=secret,
         overwrite=True,
@@ -289,15 +299,13 @@ def _mark(cell: Path, marking: Marking, key: str, budget: Budget, seed: int, say
     secret.touch(mode=0o600)
     secret.write_text(f"the key {key} of a published experiment is public, seed {seed}")
     marked, manifest = target / "marked.jsonl.gz", target / "manifest.jsonl.gz"
-    # joined names are introduced up to the rate; drawn ones stand where one stood before
-    is_loud = plugins.parse_spec(marking.watermark)[0] == "prefixes"
     summary = embed(
         cell / "train.jsonl.gz",
         marked,
         manifest,
         watermark=marking.watermark,
         policy="safe",
-        min_rate=marking.rate if is_loud else None,
+        min_rate=marking.least(marking.rate),
         max_rate=marking.rate,
         secret_file=secret,
         overwrite=True,
