@@ -1,6 +1,7 @@
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from typer.testing import CliRunner
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import EVEN, fisher, mcnemar
-from puzzlemark.verification.power import plan, plan_drawn, power_of, smallest_effect
+from puzzlemark.verification.power import Answers, plan, plan_drawn, power_of, smallest_effect
 from puzzlemark.verification.tests.fisher import fisher_boundary
 from puzzlemark.verification.tests.sequential import follow
 
 METHODS = ("mcnemar", "fisher", "sequential")
 WIDE = Fraction("2.6")
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results/rq6"
 
 
 def is_shown(
@@ -146,7 +148,7 @@ def test_the_command_prints_pairs_or_json() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "exposures", "carriers"),
-    [("labels", 2, 1_870), ("labels", 3, 69), ("logprobs", 1, 620), ("logprobs", 2, 140)],
+    [("labels", 2, 295), ("labels", 3, 69), ("logprobs", 1, 1_062), ("logprobs", 2, 140)],
 )
 def test_drawn_names_are_planned_as_they_were_measured(
     answers: Any, exposures: int, carriers: int
@@ -157,6 +159,23 @@ def test_drawn_names_are_planned_as_they_were_measured(
     assert planned.records == 125 * carriers  # 4 % are eligible
     assert planned.requests == carriers * (5 if answers == "labels" else 1)
     assert "SmolLM2" in planned.source
+
+
+@pytest.mark.parametrize(
+    ("run", "exposures"), [("cpu-80-asked", (3,)), ("cpu", (2,)), ("cpu_all", (1, 2, 4))]
+)
+def test_what_a_carrier_adds_is_what_the_records_say(run: str, exposures: tuple[int, ...]) -> None:
+    model = RESULTS / run / "python-0/synonyms-share-1-rate-0-1-a"
+    ways: dict[str, Answers] = {"5 samples": "labels", "log-probabilities": "logprobs"}
+    compared = 0
+    for exposure in exposures:
+        for found in json.loads((model / f"epoch-{exposure}" / "verdicts.json").read_text()):
+            if found["role"] == "own" and found["way"] in ways:
+                nats = found["evidence"] * math.log(10) / found["counts"][0]["carriers"]
+                planned = plan_drawn(exposure, answers=ways[found["way"]])
+                assert planned.nats_per_carrier == pytest.approx(nats, rel=0.005)
+                compared += 1
+    assert compared == {"cpu-80-asked": 2, "cpu": 1, "cpu_all": 5}[run]
 
 
 def test_more_evidence_and_more_power_need_more_carriers() -> None:

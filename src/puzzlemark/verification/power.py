@@ -186,13 +186,13 @@ class Pilot:
 # samples a prompt. docs/watermarks/synonyms.md has the table with its sources.
 MEASURED: Mapping[tuple[Answers, int], Pilot | None] = {
     ("labels", 1): None,  # the evidence did not grow at all
-    ("labels", 2): Pilot.of_carriers(0.0104, 1_870),
+    ("labels", 2): Pilot.of_carriers(0.0104, 1_870).as_measured(4.21, 178),
     ("labels", 3): Pilot.of_carriers(0.1255, 167).as_measured(9.29, 80),
-    ("labels", 4): Pilot.of_carriers(0.345, 61),
-    ("logprobs", 1): Pilot.of_carriers(0.0276, 620),
+    ("labels", 4): Pilot.of_carriers(0.345, 61).as_measured(35.18, 178),
+    ("logprobs", 1): Pilot.of_carriers(0.0276, 620).as_measured(1.32, 178),
     ("logprobs", 2): Pilot.of_carriers(0.123, 160).as_measured(10.69, 178),
     ("logprobs", 3): Pilot.of_carriers(0.322, 60).as_measured(13.50, 80),
-    ("logprobs", 4): Pilot.of_carriers(0.449, 46),
+    ("logprobs", 4): Pilot.of_carriers(0.449, 46).as_measured(45.57, 178),
 }
 
 
