@@ -1,3 +1,4 @@
+import io
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +211,31 @@ def test_derived_columns_are_inferred_as_in_json(tmp_path: Path) -> None:
     row = pq.read_table(tmp_path / "b.parquet").to_pylist()[2]
     assert row["whole"] == row["code"] == codes[2].replace("total", "key_total")
     assert row["n"] == len(row["code"])
+
+
+class Counted(io.FileIO):
+    """A file that counts the bytes that are read of it."""
+
+    read_bytes = 0
+
+    def read(self, size: int | None = -1, /) -> Any:
+        found = super().read(size)
+        self.read_bytes += len(found or b"")
+        return found
+
+
+def test_the_first_record_is_read_without_the_other_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a large file would be in memory when it is opened."""
+    path = tmp_path / "a.parquet"
+    schema = pa.schema([("code", pa.string())])
+    with pq.ParquetWriter(path, schema, compression="none") as writer:
+        writer.write_table(pa.table({"code": []}, schema))
+        for nth in range(100):
+            writer.write_table(pa.table({"code": [f"{nth}{row}" * 5000 for row in "ab"]}, schema))
+    real = pq.ParquetFile
+    with Counted(path) as file:
+        monkeypatch.setattr(pq, "ParquetFile", lambda _: real(file))
+        assert open_python(path).columns.code == "code"
+    assert 0 < file.read_bytes < path.stat().st_size / 2

@@ -1,8 +1,9 @@
 import errno
+import pickle
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from puzzlemark.corpora.formats.base import Fields
 from puzzlemark.corpora.parquet_pages import read_pages
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.errors import CorpusError, UsageError
+from puzzlemark.resuming import Work
+from puzzlemark.snippet import Edit
 from puzzlemark.staging import staged
 from tests.corpora.making import as_commoner, open_python, records, tree, write
 
@@ -335,3 +338,34 @@ def test_a_dataset_on_this_machine_needs_no_temporary_folder(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     corpus.rewrite(tmp_path / "b.jsonl", {}, {})
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
+
+
+class Sent:
+    """An engine that notes the jobs it is given, and sends them as bytes."""
+
+    workers = 2
+
+    def __init__(self) -> None:
+        self.jobs: list[str] = []
+
+    def map(self, function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            self.jobs.append(batch.describe())
+            yield function(pickle.loads(pickle.dumps(batch)))  # noqa: S301
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_file_with_a_footer_is_written_by_a_worker(tmp_path: Path, name: str) -> None:
+    """The footer, which grows with the row groups, is no burden of the process that drives."""
+    corpus = open_python(write(tmp_path / name, records(30)))
+    changes = {row: (Edit(0, b"def", b"async def"),) for row in (3, 17)}
+    engine, places = Sent(), [tmp_path / f"{nth}-{name}" for nth in range(2)]
+    corpus.write(places[0], changes)
+    written = corpus.write(places[1], changes, engine=engine, work=Work(tmp_path / "work"))
+    assert written.records == 30
+    assert places[0].read_bytes() == places[1].read_bytes()
+    assert engine.jobs == ([name] if name.endswith(".parquet") else [])
+    assert not list(tmp_path.rglob(".attempt-*"))

@@ -18,7 +18,6 @@ from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_NEEDED,
     Plan,
-    Queue,
     Settings,
     budgets,
     plan,
@@ -126,37 +125,6 @@ def test_keyed_order_depends_on_the_secret_and_the_id(
     assert list(once.lines) == list(again.lines)
     assert list(once.lines) != list(other.lines)
     assert list(once.lines) != list(range(20))
-
-
-def test_equal_numbers_are_walked_by_row() -> None:
-    order = np.array([5, 1, 5, 1], np.uint64)
-    assert Queue(np.array([True] * 4), order).take(9).tolist() == [1, 3, 0, 2]
-    assert Queue(np.array([True, False, True, True]), order).take(9).tolist() == [3, 0, 2]
-
-
-@pytest.mark.parametrize("numbers", [2, 5, 2**64])
-@pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_rows_come_in_the_same_order_however_many_are_taken_at_a_time(
-    numbers: int, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("puzzlemark.embedding.columns.PIECE", 60)
-    rng = np.random.default_rng(size)
-    order = rng.integers(0, numbers, 500, np.uint64)
-    mask = rng.random(500) < 0.7
-    rows = np.flatnonzero(mask)
-    expected = rows[np.argsort(order[rows], kind="stable")].tolist()
-    queue = Queue(mask, order)
-    found = []
-    while len(queue):
-        found += queue.take(size).tolist()
-    assert found == expected
-    assert queue.take(size).tolist() == []
-
-
-def test_dataset_order_needs_no_numbers() -> None:
-    queue = Queue(np.array([True, False, True, True]), None)
-    assert queue.take(2).tolist() == [0, 2]
-    assert queue.take(2).tolist() == [3]
 
 
 def test_the_least_suitable_carry_nothing(corpus_path: Path) -> None:

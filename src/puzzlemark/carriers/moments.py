@@ -111,5 +111,6 @@ class Standard:
 
     def __call__(self, values: NDArray[np.int32]) -> Matrix:
         """Those of some rows."""
-        standardised: Matrix = (values - self.mean) / self.deviation
+        standardised: Matrix = values - self.mean
+        standardised /= self.deviation
         return standardised

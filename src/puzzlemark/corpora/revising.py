@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from puzzlemark.corpora.derived import (
     fits,
     value_at,
 )
+from puzzlemark.corpora.filing import Filed
 from puzzlemark.corpora.kinds import PLACERS, fitting_hashes, is_certain
 from puzzlemark.corpora.nested import At, Piece, named_around
 from puzzlemark.corpora.records import Columns, Record, Rows, owners_of
@@ -157,7 +159,9 @@ class _Part(Mapping[int, tuple[Edit, ...]]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __reduce__(self) -> tuple[type[dict[int, tuple[Edit, ...]]], tuple[Any]]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        if isinstance(self._whole, Filed):
+            return self._whole.part(self._rows).__reduce__()
         return dict, ({row: self._whole[row] for row in self._rows},)
 
 
@@ -229,6 +233,12 @@ class Reviser:
     def rows_in(self, start: int, end: int) -> list[int]:
         """The rows to change from `start` up to, not including, `end`."""
         return list(_between(self.rows, start, end))
+
+    def filed(self, path: Path) -> "Reviser":
+        """The same with its edits in a file, which whoever gets a part of it reads."""
+        if self.columns.inner is not None:  # edits within edits, which are few
+            return self
+        return replace(self, changes=Filed.write(path, self.changes, self.rows))
 
     def part(self, rows: Sequence[int]) -> "Reviser":
         """The same for some of its rows; it can be sent to another process, and is small there."""

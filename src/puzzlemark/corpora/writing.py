@@ -23,6 +23,7 @@ import numpy as np
 from puzzlemark.corpora.formats.base import Additions, Continuing, Fields, Job, load_format
 from puzzlemark.corpora.hub import Growth, is_about_sizes, mend
 from puzzlemark.corpora.lines import packing_of
+from puzzlemark.corpora.pieces import is_enterable
 from puzzlemark.corpora.records import Columns, Rows
 from puzzlemark.corpora.revising import Reviser, Stale, Tally, refuse_rows_beyond
 from puzzlemark.corpora.shards import Layout, Shard, extension_of, is_hidden, known_format
@@ -164,8 +165,11 @@ def write_like(
     waits = work is not None and source.layout.kind != "file"
     built = place
     goes_on = work is not None and not waits and _goes_on(source.layout.shards[0], place)
-    if work is not None and isinstance(place, Path) and (waits or goes_on):
+    lends = work is not None and additions is None and _lends(source.layout.shards[0], engine)
+    if work is not None and isinstance(place, Path) and (waits or goes_on or lends):
         built = work.folder / ("shards" if waits else f"file/{place.name}")
+    if reviser is not None and work is not None and (waits or lends) and _has_workers(engine):
+        reviser = reviser.filed(work.folder / "changes")
     jobs = _plan(source, built, reviser, rows, engine, adds=additions is not None)
     if goes_on:
         jobs = [replace(job, notes=work) for job in jobs]
@@ -175,7 +179,7 @@ def write_like(
     if work is not None and waits:
         done = list(_run_missing(jobs, additions, engine, advance, work, built))
     else:
-        done = list(_run(jobs, additions, engine, advance))
+        done = list(_run(jobs, additions, engine, advance, lends=lends))
     if isinstance(built, Path):
         for left in built.rglob(f"{ATTEMPT}*"):  # of workers that died
             shutil.rmtree(left, ignore_errors=True)
@@ -208,6 +212,15 @@ def _goes_on(shard: Shard, place: Location) -> bool:
     if not on_disk or not hasattr(variant, "goes_on"):
         return False
     return cast("Continuing", variant).goes_on(shard.name)
+
+
+def _lends(shard: Shard, engine: Engine | None) -> bool:
+    """Whether one file is written by a worker: the driver keeps no footer of all row groups."""
+    return _has_workers(engine) and is_enterable(shard)
+
+
+def _has_workers(engine: Engine | None) -> bool:
+    return getattr(engine, "workers", 1) > 1
 
 
 def _stand_at(place: Path, built: Path) -> None:
@@ -329,10 +342,12 @@ def _run(
     additions: Additions | None,
     engine: Engine | None,
     advance: Advance | None,
+    *,
+    lends: bool = False,
 ) -> Iterator[WrittenShard]:
     """What each job did, in their order; additions are a stream, so their job stays here."""
     sent: Sequence[Job] = ()
-    if engine is not None and len(jobs) > 1:
+    if engine is not None and (len(jobs) > 1 or lends):
         sent = jobs if additions is None else jobs[:-1]
         for done in engine.map(write_elsewhere, sent):
             if advance is not None:

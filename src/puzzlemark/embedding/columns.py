@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 Kind = TypeVar("Kind", bound=np.generic)
 Item = TypeVar("Item", bound=np.generic, covariant=True)
 
-PIECE = 1 << 16  # records that are looked at together
+PIECE = 1 << 13  # records that are looked at together
 _IN_MEMORY = 1 << 20  # bytes
 
 
@@ -118,11 +118,11 @@ class Lines(Mapping[int, bytes]):
         self._file.append(line)
 
     def accept(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Take the lines that wait: all, or those of some rows. The others are forgotten."""
-        waiting, sizes = (np.array(each) for each in self._waiting)
+        """Take the lines that wait: all, or those of some rows, which ascend; forget the others."""
+        waiting, sizes = (np.frombuffer(each, each.typecode) for each in self._waiting)
         starts = self._begun + np.cumsum(sizes, dtype=np.int64) - sizes
         self._begun, self._waiting = self._file.size, (array("q"), array("i"))
-        taken = np.ones(len(waiting), np.bool_) if rows is None else np.isin(waiting, rows)
+        taken = np.ones(len(waiting), np.bool_) if rows is None else _are_in(waiting, rows)
         every = np.concatenate((self.rows, waiting[taken]))
         order = np.argsort(every, kind="stable")
         self.rows = every[order]
@@ -157,3 +157,11 @@ class Lines(Mapping[int, bytes]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Lines.of, (list(self.items()),)
+
+
+def _are_in(rows: NDArray[np.int64], some: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are among some that ascend; `np.isin` would sort both, in ten times the room."""
+    if not len(some):
+        return np.zeros(len(rows), np.bool_)
+    places = np.minimum(np.searchsorted(some, rows), len(some) - 1)
+    return np.asarray(some[places] == rows)

@@ -4,7 +4,7 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -13,14 +13,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from puzzlemark.carriers.ranks import Keys, ranked
+from puzzlemark.carriers.ranks import Keys
 from puzzlemark.carriers.selection import Suitability
 from puzzlemark.corpora.base import Batch, Corpus, Derivations
 from puzzlemark.corpora.records import record_digest
-from puzzlemark.embedding.columns import Column, Lines, Sliceable, pieces
+from puzzlemark.embedding.columns import Column, Lines, Sliceable
 from puzzlemark.embedding.counting import NOT_ELIGIBLE, count_places
 from puzzlemark.embedding.manifest import Carrier
 from puzzlemark.embedding.marking import mark_snippet
+from puzzlemark.embedding.queues import END, Mask, Place, Queue, are_met, place_of
 from puzzlemark.embedding.survey import (
     Measured,
     Survey,
@@ -43,6 +44,7 @@ Order = Literal["keyed", "dataset"]
 BELOW_THRESHOLD = "suitability below the threshold"
 TOO_FEW_NAMES = "too few variables in the snippet"
 FIRST_GUESS = 0.3  # the share of candidates that can carry
+SPARE = 128  # rows that are tried beyond those that should do
 NOT_NEEDED = "not needed: the rate was reached"
 CARRIES = "carries another watermark already"
 NOT_FOR_IT = "nothing in the snippet that the mark could use"
@@ -167,7 +169,8 @@ def plan(
         candidates &= ~taken
     most, least = budgets(len(seen), settings)
     order: Sliceable[np.uint64] | None = None if order_key is None else seen.order
-    natural, natural_order = candidates & seen.may_occur, order
+    natural, natural_order = seen.may_occur, order
+    natural &= candidates
     if isinstance(settings.watermark, Counting):
         counted = count_places(
             corpus,
@@ -187,7 +190,7 @@ def plan(
             planned.kept[NOT_ELIGIBLE] = refused
         natural, natural_order = counted.eligible, counted.order
         most = min(most, counted.most)
-    walk.mark(Queue(natural, natural_order), most, introduce=False)
+    walk.mark(natural, natural_order, most, introduce=False)
     others = candidates
     others &= ~seen.may_occur
     walk.mark_others(others, order, least)
@@ -219,7 +222,9 @@ def _plan_languages(
         before = len(planned.lines)
         most, least = budgets(records, settings)
         chosen += int(np.count_nonzero(candidates))
-        walk.mark(Queue(candidates & seen.may_occur, order), before + most, introduce=False)
+        natural = seen.may_occur
+        natural &= candidates
+        walk.mark(natural, order, before + most, introduce=False)
         candidates &= ~seen.may_occur
         walk.mark_others(candidates, order, before + least)
         planned.suitability[name] = suitability.to_json()
@@ -238,56 +243,6 @@ def budgets(records: int, settings: Settings) -> tuple[int, int]:
     slack = 1e-9  # 0.05 * 20 is a hair above 1 as a float
     most = math.floor(settings.max_rate * records + slack)
     return most, min(most, math.ceil(settings.min_rate * records - slack))
-
-
-class Queue:
-    """The rows of a mask by their place in the secret order; ties, and dataset order, by row.
-
-    They are taken some at a time. Which ones come next is found by a threshold: all of them are
-    never sorted, nor held.
-    """
-
-    def __init__(self, mask: NDArray[np.bool_], order: Sliceable[np.uint64] | None) -> None:
-        self._mask, self._order = mask, order
-        self._rest = int(np.count_nonzero(mask))
-        self._taken = 0
-        self._last: tuple[int, int] = (-1, -1)  # number and row
-
-    def __len__(self) -> int:
-        return self._rest
-
-    def take(self, size: int) -> NDArray[np.int64]:
-        """The next ones, in their order; fewer at the end."""
-        size = min(size, self._rest)
-        if not size:
-            return np.zeros(0, np.int64)
-        self._taken += size
-        self._rest -= size
-        last = ranked(lambda: (keys for keys, _ in self._pieces()), self._taken - 1)
-        parts = [self._between(keys, rows, last) for keys, rows in self._pieces()]
-        keys = np.concatenate([each for each, _ in parts])
-        rows = np.concatenate([each for _, each in parts])
-        by_number = np.argsort(keys, kind="stable")[:size]
-        self._last = last, int(rows[by_number[-1]])
-        return rows[by_number]
-
-    def _pieces(self) -> Iterator[tuple[Keys, NDArray[np.int64]]]:
-        for some in pieces(len(self._mask)):
-            rows = np.flatnonzero(self._mask[some])
-            if self._order is None:
-                yield (rows + some.start).astype(np.uint64), rows + some.start
-            elif len(rows):
-                yield self._order[some][rows], rows + some.start
-
-    def _between(
-        self, keys: Keys, rows: NDArray[np.int64], last: int
-    ) -> tuple[Keys, NDArray[np.int64]]:
-        """Those after the last one that was taken, up to a number."""
-        chosen = keys <= np.uint64(last)
-        number, row = self._last
-        if number >= 0:
-            chosen &= (keys > np.uint64(number)) | ((keys == np.uint64(number)) & (rows > row))
-        return keys[chosen], rows[chosen]
 
 
 @dataclass(slots=True)
@@ -309,34 +264,50 @@ class _Walk:
     work: Work | None = None
     rounds: int = 0
 
-    def mark(self, queue: Queue, budget: int, *, introduce: bool) -> None:
-        marked, before, tried = len(self.planned.lines), len(self.planned.lines), 0
+    def mark(
+        self,
+        mask: Mask,
+        order: Sliceable[np.uint64] | None,
+        budget: int,
+        *,
+        introduce: bool,
+    ) -> None:
+        """Mark rows of a mask, which is used up, until so many are marked."""
+        before = marked = len(self.planned.lines)
+        if marked >= budget:
+            return
+        candidates = int(np.count_nonzero(mask))
+        # most refusals can be told from the survey, without reading the snippet again
+        named = self.seen.named
+        named &= mask
+        mask &= ~named
+        queue, unnamed, met = Queue(named, order), Queue(mask, order), _Met()
+        success = min(FIRST_GUESS * candidates / max(len(queue), 1), 1)
+        tried, last = 0, END
         while len(queue) and marked < budget:
             # as many rows as the rest of the budget should need, judged by those already tried
-            success = (marked - before) / tried if tried else FIRST_GUESS
-            size = 256 + math.ceil((budget - marked) / max(success, 0.02) * 1.15)
-            rows = queue.take(size)
-            # most refusals can be told from the survey, without reading the snippet again
-            attempt = _Round(np.sort(rows[self.seen.has_names(rows)]), self.planned)
-            for row, outcome in self._attempt(attempt.rows, introduce=introduce):
-                attempt.note(row, outcome)
-            attempt.accept(rows, budget - marked)
-            tried += len(rows)
+            size = SPARE + math.ceil((budget - marked) / max(success, 0.02) * 1.15)
+            attempt = _Round(queue.take(size), self.planned)
+            for outcomes in self._attempt(attempt.rows, introduce=introduce):
+                attempt.note(outcomes)
+            last = attempt.accept(queue, budget - marked, met)
+            tried += len(attempt.rows)
             marked = len(self.planned.lines)
+            success = (marked - before) / tried
             self.progress("marking", marked, budget)
+        for keys, rows in unnamed.waiting():
+            some = are_met(keys, rows, last)
+            met.add([TOO_FEW_NAMES], np.zeros(len(rows), np.int32)[some], keys[some], rows[some])
+        met.tell(self.planned)
 
-    def mark_others(
-        self, mask: NDArray[np.bool_], order: Sliceable[np.uint64] | None, budget: int
-    ) -> None:
+    def mark_others(self, mask: Mask, order: Sliceable[np.uint64] | None, budget: int) -> None:
         """Records without a trigger of their own, which some watermarks bring to them."""
         if isinstance(self.settings.watermark, Introducing):
-            self.mark(Queue(mask, order), budget, introduce=True)
+            self.mark(mask, order, budget, introduce=True)
         elif refused := int(np.count_nonzero(mask)):
             self.planned.kept[NOT_FOR_IT] += refused
 
-    def _attempt(
-        self, rows: NDArray[np.int64], *, introduce: bool
-    ) -> Iterator[tuple[int, "_Marked | str"]]:
+    def _attempt(self, rows: NDArray[np.int64], *, introduce: bool) -> Iterator["Outcomes"]:
         function = partial(
             plan_batch,
             settings=self.settings,
@@ -349,63 +320,90 @@ class _Walk:
         if self.work is not None:
             kept = Kept(self.work, f"marks/{self.rounds}", _pack, _unpack)
         whole = self.derived is not None
-        for outcomes in self.corpus.map(function, self.engine, rows, whole=whole, kept=kept):
-            yield from outcomes
+        return self.corpus.map(function, self.engine, rows, whole=whole, kept=kept)
 
 
 class _Round:
-    """What became of the rows of one round, before it is known which of them are needed."""
+    """What became of the rows of one round, before it is known which of them are needed.
+
+    Twelve bytes of each stay in memory; marks are kept on disk.
+    """
 
     def __init__(self, rows: NDArray[np.int64], planned: Plan) -> None:
-        self.rows = rows  # that are tried, ascending
+        self.rows = rows  # ascending
         self._planned = planned
-        self._noted = 0
-        self._kinds: dict[_Kind, int] = {TOO_FEW_NAMES: 0}
+        self._kinds: dict[tuple[_Kind, Traces | None], int] = {}
         self._of = np.zeros(len(rows), np.int32)  # the kind of each
-        self._traces: dict[Traces | None, int] = {None: 0}
-        self._told_by = np.zeros(len(rows), np.int32)  # the traces of each
+        self._noted = 0
 
-    def note(self, row: int, outcome: "_Marked | str") -> None:
-        """Marks are kept on disk; here stays what kind of outcome it was."""
-        assert self.rows[self._noted] == row, "in the order of the dataset"
-        kind = outcome if isinstance(outcome, str) else outcome.counts
-        self._of[self._noted] = self._kinds.setdefault(kind, len(self._kinds))
-        if not isinstance(outcome, str):
-            traces = self._traces.setdefault(outcome.traces, len(self._traces))
-            self._told_by[self._noted] = traces
-            self._planned.lines.write(row, outcome.line)
-            self._planned.digests.write(row, outcome.digest)
-        self._noted += 1
+    def note(self, outcomes: "Outcomes") -> None:
+        """Those of the next rows."""
+        kinds: list[int] = []
+        for row, outcome in outcomes:
+            if isinstance(outcome, str):
+                kind: tuple[_Kind, Traces | None] = outcome, None
+            else:
+                kind = outcome.counts, outcome.traces
+                self._planned.lines.write(row, outcome.line)
+                self._planned.digests.write(row, outcome.digest)
+            kinds.append(self._kinds.setdefault(kind, len(self._kinds)))
+        some = slice(self._noted, self._noted + len(kinds))
+        assert self.rows[some].tolist() == [row for row, _ in outcomes], "in the dataset's order"
+        self._of[some] = kinds
+        self._noted = some.stop
 
-    def accept(self, rows: NDArray[np.int64], budget: int) -> None:
-        """Take the marks, in the secret order of the rows, until the budget is met."""
-        kinds = np.zeros(len(rows), np.int32)
-        places = np.searchsorted(self.rows, rows)
-        tried = places < len(self.rows)
-        tried[tried] = self.rows[places[tried]] == rows[tried]
-        kinds[tried] = self._of[places[tried]]
-        is_marked = np.array([not isinstance(kind, str) for kind in self._kinds])[kinds]
-        end = int(np.searchsorted(np.cumsum(is_marked), budget)) + 1
-        kinds, rows = kinds[:end], rows[:end][is_marked[:end]]
-        named = list(self._kinds)
-        counts = np.bincount(kinds, minlength=len(named)).tolist()
-        # in the order in which the walk met them
-        _, firsts = np.unique(kinds, return_index=True)
-        for number in kinds[np.sort(firsts)].tolist():
-            kind = named[number]
-            if isinstance(kind, str):
-                self._planned.kept[kind] += counts[number]
-                continue
-            for name in kind:
-                self._planned.counts[name] += counts[number]
-        accepted = np.sort(rows)
+    def accept(self, queue: Queue, budget: int, met: "_Met") -> Place:
+        """Take the marks, in the secret order of the rows, until the budget is met.
+
+        Returns the place up to which rows were needed.
+        """
+        kinds = list(self._kinds)
+        marked = np.array([not isinstance(kind, str) for kind, _ in kinds])[self._of]
+        last = END
+        if np.count_nonzero(marked) >= budget:
+            last = place_of(partial(queue.numbered, self.rows[marked]), budget)
+        at = 0
+        for keys, rows in queue.numbered(self.rows):
+            some, at = slice(at, at + len(rows)), at + len(rows)
+            needed = are_met(keys, rows, last)
+            met.add([kind for kind, _ in kinds], self._of[some][needed], keys[needed], rows[needed])
+            marked[some] &= needed
+        accepted, of = self.rows[marked], self._of[marked]
         self._planned.lines.accept(accepted)
         self._planned.digests.accept(accepted)
-        told_by = self._told_by[np.searchsorted(self.rows, accepted)]
-        for traces, number in self._traces.items():
-            if traces is not None and len(more := accepted[told_by == number]):
+        for number, (_, traces) in enumerate(kinds):
+            if traces is not None and len(more := accepted[of == number]):
                 rows = self._planned.traces.get(traces, np.zeros(0, np.int64))
                 self._planned.traces[traces] = np.sort(np.concatenate((rows, more)))
+        return last
+
+
+class _Met:
+    """The kinds of outcome that a walk met: how often, and where first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[_Kind] = Counter()
+        self._firsts: dict[_Kind, Place] = {}
+
+    def add(
+        self, kinds: Sequence["_Kind"], of: NDArray[np.int32], keys: Keys, rows: NDArray[np.int64]
+    ) -> None:
+        """Some rows that ascend, with their numbers in the secret order and the kind of each."""
+        by_number = np.argsort(keys, kind="stable")
+        found, firsts, counts = np.unique(of[by_number], return_index=True, return_counts=True)
+        for number, at, count in zip(found, by_number[firsts], counts, strict=True):
+            kind, place = kinds[number], (int(keys[at]), int(rows[at]))
+            self._counts[kind] += int(count)
+            self._firsts[kind] = min(place, self._firsts.get(kind, place))
+
+    def tell(self, planned: Plan) -> None:
+        """Count them, in the order in which the walk met them."""
+        for kind in sorted(self._firsts, key=lambda kind: self._firsts[kind]):
+            if isinstance(kind, str):
+                planned.kept[kind] += self._counts[kind]
+                continue
+            for name in kind:
+                planned.counts[name] += self._counts[kind]
 
 
 _Kind: TypeAlias = str | tuple[str, ...]  # a reason, or what a carrier adds to the counts

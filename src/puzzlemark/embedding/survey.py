@@ -85,6 +85,11 @@ class Survey:
         """Where the mark's trigger may be by nature."""
         return _has(self.flags, MAY_OCCUR)
 
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        """Which snippets declare as many names as the mark needs variables."""
+        return _has(self.flags, HAS_NAMES)
+
     def by_language(self) -> dict[str, int | None]:
         """The number of each language in `spoken`; where only one is met, all are one group."""
         if len(self.languages) < 2:
@@ -113,10 +118,6 @@ class Survey:
             )
         return found
 
-    def has_names(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these snippets declare as many names as the mark needs variables."""
-        return _has(self.flags[rows], HAS_NAMES)
-
     def _chosen(self, rows: slice, group: int | None) -> NDArray[np.bool_]:
         chosen = _has(self.flags[rows], MEASURED)
         if group is None:
@@ -130,7 +131,9 @@ class Survey:
 
 
 def _has(flags: NDArray[np.uint8], flag: int) -> NDArray[np.bool_]:
-    return (flags & flag).astype(np.bool_)
+    found = flags & flag
+    found >>= flag.bit_length() - 1
+    return found.view(np.bool_)  # in the same room
 
 
 def open_input(

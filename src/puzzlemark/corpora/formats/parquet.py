@@ -47,9 +47,12 @@ GROUP_ROWS = 5_000  # of a new file
 def head(shard: Shard) -> Record | None:
     """The first record."""
     with _open(shard) as file, _reading(shard):
-        for batch in file.iter_batches(batch_size=1):
-            if batch.num_rows:
-                record: Record = batch.to_pylist()[0]
+        for group in range(file.num_row_groups):
+            if file.metadata.row_group(group).num_rows:
+                # of this group alone: pyarrow fetches the bytes of all that it may read
+                batches = file.iter_batches(1, row_groups=[group], use_threads=False)
+                record: Record = next(batches).to_pylist()[0]
+                release_memory()
                 return record
     return None
 
