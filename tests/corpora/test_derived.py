@@ -16,8 +16,10 @@ from puzzlemark.corpora.derived import (
     Change,
     NewValue,
     TextEdits,
+    _infer_placer,
     change_cell,
     derive,
+    fits,
     infer,
     suggests_derivation,
 )
@@ -375,3 +377,15 @@ def test_in_csv_numbers_among_which_a_text_stands_are_numbers() -> None:
     assert infer_cells(cells) == "characters"
     digest = [Numeral.of(f"{n:08}".replace("0", "7")) for n in range(40)]
     assert infer_cells([*digest, "77ab77c7"]) == infer_cells([*map(str, digest), "77ab77c7"])
+
+
+@pytest.mark.parametrize("fitting", range(9))
+def test_a_column_repeats_the_code_when_most_cells_do(fitting: int) -> None:
+    """By shares of all cells, which is the slow obvious way."""
+    code = b"def f(a):\n    return a\n"
+    cells = [*["def f(a):\n    return a\n"] * fitting, *["return a", "other"] * 4][:8]
+    pairs = [(code, cell) for cell in cells]
+    shares = {kind: sum(fits(kind, cell, code) for cell in cells) / 8 for kind in PLACERS}
+    best = max(shares, key=lambda kind: shares[kind])
+    assert _infer_placer(pairs) == (best if shares[best] > 0.5 else None)
+    assert _infer_placer(pairs[::-1]) == _infer_placer(pairs)

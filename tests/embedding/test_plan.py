@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from puzzlemark.embedding.marking import first_mark
 from puzzlemark.embedding.plan import (
     BELOW_THRESHOLD,
     NOT_NEEDED,
+    TOO_FEW_NAMES,
     Plan,
     Settings,
     budgets,
@@ -113,6 +115,30 @@ def test_dataset_order_marks_the_first_that_can(
     path = write(["def f(a):\n    pass", WITH_KEY, WITHOUT, WITH_KEY, WITH_KEY])
     settings = Settings(Universal(), order="dataset", tau=0, max_rate=0.4)
     assert list(run(path, settings, key=None).lines) == [1, 2]
+
+
+def test_records_without_names_have_that_reason_only_where_the_walk_met_them(
+    write: Callable[[Sequence[str | None]], Path],
+) -> None:
+    bare = "def f(a):\n    pass"
+    path = write([bare, WITH_KEY, bare, bare])
+    settings = Settings(Universal(), order="dataset", tau=0, max_rate=0.25)
+    assert run(path, settings, key=None).kept == {TOO_FEW_NAMES: 1, NOT_NEEDED: 2}
+    more = replace(settings, max_rate=0.5)
+    assert run(path, more, key=None).kept == {TOO_FEW_NAMES: 3}
+
+
+def test_how_many_are_tried_at_a_time_changes_nothing(
+    corpus_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(Universal(), "paper", max_rate=0.1)
+    once = run(corpus_path, settings)
+    monkeypatch.setattr("puzzlemark.embedding.plan.MARGIN", 0.2)
+    monkeypatch.setattr("puzzlemark.embedding.plan.SPARE", 1)
+    again = run(corpus_path, settings)
+    assert dict(again.lines) == dict(once.lines)
+    assert list(again.kept.items()) == list(once.kept.items())
+    assert list(again.counts.items()) == list(once.counts.items())
 
 
 def test_keyed_order_depends_on_the_secret_and_the_id(

@@ -282,10 +282,8 @@ def _move(
 def _infer_kind(name: str, pairs: Sequence[tuple[bytes, Any]]) -> str | None:
     if not pairs:
         return None
-    shares = {kind: _share(kind, pairs) for kind in PLACERS}
-    best = max(shares, key=lambda kind: shares[kind])
-    if shares[best] > MOST:
-        return best
+    if (placer := _infer_placer(pairs)) is not None:
+        return placer
     suggestive = suggests_derivation(name)
     spelled = _as_texts(pairs)
     found = _infer_hash(spelled) or _infer_number(
@@ -296,6 +294,20 @@ def _infer_kind(name: str, pairs: Sequence[tuple[bytes, Any]]) -> str | None:
     if suggestive:
         return UNKNOWN
     return OPAQUE if looks_opaque(spelled) else None
+
+
+def _infer_placer(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
+    """The way in which most cells repeat the code; of equal ones the first."""
+    best, most = None, MOST * len(pairs)
+    for kind in PLACERS:
+        misses = 0
+        for code, cell in pairs:
+            misses += not fits(kind, cell, code)
+            if len(pairs) - misses <= most:  # too many do not fit already
+                break
+        else:
+            best, most = kind, len(pairs) - misses
+    return best
 
 
 def _infer_hash(pairs: Sequence[tuple[bytes, Any]]) -> str | None:
@@ -345,10 +357,6 @@ def suggests_derivation(name: str) -> bool:
     """Whether a column's name says that it is made from the code: `code_tokens`, not `sha`."""
     lower = name.lower()
     return bool(_SUGGESTIVE.search(lower)) and not _ABOUT_OTHERS.search(lower)
-
-
-def _share(kind: str, pairs: Sequence[tuple[bytes, Any]]) -> float:
-    return sum(fits(kind, cell, code) for code, cell in pairs) / len(pairs)
 
 
 def fits(kind: str, cell: Any, code: bytes) -> bool:

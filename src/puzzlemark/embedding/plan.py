@@ -44,7 +44,7 @@ Order = Literal["keyed", "dataset"]
 BELOW_THRESHOLD = "suitability below the threshold"
 TOO_FEW_NAMES = "too few variables in the snippet"
 FIRST_GUESS = 0.3  # the share of candidates that can carry
-SPARE = 128  # rows that are tried beyond those that should do
+MARGIN, SPARE = 1.05, 64  # rows that are tried beyond those that should do
 NOT_NEEDED = "not needed: the rate was reached"
 CARRIES = "carries another watermark already"
 NOT_FOR_IT = "nothing in the snippet that the mark could use"
@@ -286,7 +286,7 @@ class _Walk:
         tried, last = 0, END
         while len(queue) and marked < budget:
             # as many rows as the rest of the budget should need, judged by those already tried
-            size = SPARE + math.ceil((budget - marked) / max(success, 0.02) * 1.15)
+            size = SPARE + math.ceil((budget - marked) / max(success, 0.02) * MARGIN)
             attempt = _Round(queue.take(size), self.planned)
             for outcomes in self._attempt(attempt.rows, introduce=introduce):
                 attempt.note(outcomes)
