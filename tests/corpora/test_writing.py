@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from puzzlemark.corpora.base import Rewritten
-from puzzlemark.corpora.formats.base import Fields
+from puzzlemark.corpora.formats.base import Fields, Job
 from puzzlemark.corpora.parquet_pages import read_pages
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.errors import CorpusError, UsageError
@@ -345,13 +345,18 @@ class Sent:
 
     workers = 2
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_here: bool = True) -> None:
+        self.is_here = is_here
         self.jobs: list[str] = []
+        self.sent: list[bytes] = []
 
     def map(self, function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            self.jobs.append(batch.describe())
-            yield function(pickle.loads(pickle.dumps(batch)))  # noqa: S301
+            sent = pickle.dumps(batch)
+            if isinstance(batch, Job):  # shards are counted before
+                self.jobs.append(batch.describe())
+                self.sent.append(sent)
+            yield function(pickle.loads(sent))  # noqa: S301
 
     def close(self) -> None:
         """Nothing is held."""
@@ -369,3 +374,28 @@ def test_one_file_with_a_footer_is_written_by_a_worker(tmp_path: Path, name: str
     assert places[0].read_bytes() == places[1].read_bytes()
     assert engine.jobs == ([name] if name.endswith(".parquet") else [])
     assert not list(tmp_path.rglob(".attempt-*"))
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_edits_are_sent_themselves_to_workers_on_other_machines(
+    tmp_path: Path, is_here: bool
+) -> None:
+    """These cannot read a file that lies on this one, where the dataset is in a store."""
+    for nth in range(3):
+        write(tmp_path / "in" / f"{nth}.jsonl", records(10))
+    corpus = open_python(tmp_path / "in")
+    changes = {row: (Edit(0, b"def", b"async def"),) for row in (3, 17)}
+    engine, work = Sent(is_here=is_here), Work(tmp_path / "work")
+    corpus.write(tmp_path / "out", changes, engine=engine, work=work)
+    assert len(engine.sent) == 3
+    assert any(b"async def" in each for each in engine.sent) is not is_here
+    texts = [path.read_text() for path in sorted((tmp_path / "out").iterdir())]
+    assert ["async def" in text for text in texts] == [True, True, False]
+
+
+def test_one_file_is_written_here_where_workers_are_elsewhere(tmp_path: Path) -> None:
+    corpus = open_python(write(tmp_path / "a.parquet", records(30)))
+    engine = Sent(is_here=False)
+    corpus.write(tmp_path / "b.parquet", {}, engine=engine, work=Work(tmp_path / "work"))
+    assert engine.jobs == []
+    assert (tmp_path / "b.parquet").exists()

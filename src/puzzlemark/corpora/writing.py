@@ -168,7 +168,7 @@ def write_like(
     lends = work is not None and additions is None and _lends(source.layout.shards[0], engine)
     if work is not None and isinstance(place, Path) and (waits or goes_on or lends):
         built = work.folder / ("shards" if waits else f"file/{place.name}")
-    if reviser is not None and work is not None and (waits or lends) and _has_workers(engine):
+    if reviser is not None and work is not None and (waits or lends) and _is_here(engine):
         reviser = reviser.filed(work.folder / "changes")
     jobs = _plan(source, built, reviser, rows, engine, adds=additions is not None)
     if goes_on:
@@ -216,11 +216,12 @@ def _goes_on(shard: Shard, place: Location) -> bool:
 
 def _lends(shard: Shard, engine: Engine | None) -> bool:
     """Whether one file is written by a worker: the driver keeps no footer of all row groups."""
-    return _has_workers(engine) and is_enterable(shard)
+    return _is_here(engine) and is_enterable(shard)
 
 
-def _has_workers(engine: Engine | None) -> bool:
-    return getattr(engine, "workers", 1) > 1
+def _is_here(engine: Engine | None) -> bool:
+    """Whether there are workers, and they can read what this process put on its own disk."""
+    return bool(getattr(engine, "is_here", False)) and getattr(engine, "workers", 1) > 1
 
 
 def _stand_at(place: Path, built: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import ClassVar
 
 from puzzlemark.engines._deaths import KILLED, explain_death
 from puzzlemark.engines.base import Batch, Result
@@ -24,6 +25,8 @@ _AHEAD = 3  # batches in flight for each worker: enough to keep it busy, few eno
 
 class Processes:
     """A pool that lives as long as the engine, so that it starts only once."""
+
+    is_here: ClassVar[bool] = True
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
