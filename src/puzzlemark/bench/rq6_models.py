@@ -431,9 +431,9 @@ def _ask(job: Job, place: Path, epoch: int) -> str:
         asked = Remembering(model)
         found: list[dict[str, Any]] = []
         for name in job.asked:
-            kinds: tuple[Carriers, ...] = (
-                ("trained", "unseen") if name == job.mark else ("trained",)
-            )
+            # prefixes are asked about in functions of anybody: none of the carriers has a part in it
+            of_carriers = name == job.mark and not name.startswith("prefixes")
+            kinds: tuple[Carriers, ...] = ("trained", "unseen") if of_carriers else ("trained",)
             for kind in kinds:
                 found += _verdicts(job, asked, name, kind, place, epoch)
         measure(
