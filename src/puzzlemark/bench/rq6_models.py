@@ -431,7 +431,7 @@ def _ask(job: Job, place: Path, epoch: int) -> str:
         asked = Remembering(model)
         found: list[dict[str, Any]] = []
         for name in job.asked:
-            # prefixes are asked about in functions of anybody: none of the carriers has a part in it
+            # prefixes are asked about in anybody's functions: no carrier has a part in it
             of_carriers = name == job.mark and not name.startswith("prefixes")
             kinds: tuple[Carriers, ...] = ("trained", "unseen") if of_carriers else ("trained",)
             for kind in kinds:
