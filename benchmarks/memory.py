@@ -1,8 +1,9 @@
 """Peak memory of `embed` for a dataset and for many times as many records: `memory.py CORPUS`.
 
 Each run is a process of its own. Its peak is the sum, over the process and its workers, of the
-proportional set size (shared pages are counted once), sampled some times a second; the first
-process, which drives the others, also by itself. The larger datasets are the smallest one several
+proportional set size (shared pages are counted once), sampled some times a second. Of the first
+process, which drives the others, it is what is its own, by itself: without the pages of libraries,
+of which its share depends on who else runs them. The larger datasets are the smallest one several
 times over, with ids of their own. Three sizes or more tell growth from a room that is taken once:
 the bytes a record are those from one size to the next.
 """
@@ -36,7 +37,7 @@ class Peak:
     """What one run took."""
 
     together: int = 0  # bytes, of all processes
-    driver: int = 0  # of the first one
+    driver: int = 0  # the first one's own
     seconds: float = 0.0
     cpu: float = 0.0
 
@@ -156,8 +157,11 @@ def run_embed(path: Path, options: argparse.Namespace) -> Peak:
     together = driver = 0
     while process.poll() is None:
         sizes = [proportional_size(pid) for pid in family(process.pid)]
-        together, driver = max(together, sum(sizes)), max(driver, sizes[0])
-        time.sleep(0.2)
+        together, driver = (
+            max(together, sum(sizes)),
+            max(driver, proportional_size(process.pid, "Pss_Anon:")),
+        )
+        time.sleep(0.1)
     if process.returncode:
         sys.exit(f"embed failed with {process.returncode}")
     seconds, after = time.perf_counter() - start, os.times()
@@ -179,12 +183,13 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def proportional_size(pid: int) -> int:
+def proportional_size(pid: int, kind: str = "Pss:") -> int:
+    """Bytes of a process: its share of all pages, or of those of a kind."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
     except OSError:  # it has just ended
         return 0
-    kibibytes = next(line.split()[1] for line in text.splitlines() if line.startswith("Pss:"))
+    kibibytes = next((line.split()[1] for line in text.splitlines() if line.startswith(kind)), "0")
     return int(kibibytes) * 1024
 
 
