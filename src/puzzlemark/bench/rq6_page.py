@@ -73,11 +73,11 @@ MODELS = """
 ## What a model still shows
 
 Models are trained on the marked functions, epoch by epoch, with some of the carriers left out.
-The figures are log10 of the e-value (of 1 / p for `prefixes`): under the *own* key about carriers
-in the training (so many were *asked* about), about carriers *unseen* by the model, and under the
-*twin* key, which marks the same functions and was not in the training. Where the name of an attack
-stands behind a mark, a thief attacked the functions before he trained on them. One model, one
-figure: read it with the number of seeds in mind.
+The figures are log10 of the e-value (for `prefixes` of the one that its p makes): under the *own*
+key about carriers in the training (so many were *asked* about), about carriers *unseen* by the
+model, and under the *twin* key, which marks the same functions and was not in the training. Where
+the name of an attack stands behind a mark, a thief attacked the functions before he trained on
+them. One model, one figure: read it with the number of seeds in mind.
 """
 
 HARM = """
