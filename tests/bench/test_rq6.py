@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from puzzlemark.bench import rq6, rq6_page
+from puzzlemark.bench.tuned import Tuning
 from puzzlemark.detectors._accuracy import Share, Truth
 from puzzlemark.detectors.base import Suspicion
 from puzzlemark.errors import UsageError
@@ -96,6 +97,38 @@ def test_the_page_is_made_of_the_figures_and_holds_no_code(folder: Path, tmp_pat
     for path in (tmp_path / "records").rglob("*.json"):
         assert "reasons" not in path.read_text()
         assert "strongest" not in path.read_text()
+
+
+def test_spectral_signature_and_activation_clustering_look_at_a_sample_of_each_set(
+    tmp_path: Path, corpus_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for needed in ("torch", "transformers", "sklearn"):
+        pytest.importorskip(needed)
+    from tests.servers.tiny import make_model
+
+    base = tmp_path_factory.mktemp("tiny")
+    make_model(base, positions=2048)
+    methods = ("spectral_signature", "activation_clustering")
+    plan = rq6.Plan(
+        methods=("concat", *methods),
+        workers=1,
+        base=base,
+        # the tiny tokenizer needs many tokens
+        tuning=Tuning(functions=40, rate=0.1, longest=400, steps=2, layers=1),
+    )
+    said: list[str] = []
+    rq6.run(tmp_path / "run", {"python": corpus_path}, ["U1"], plan, say=said.append)
+    assert any(line.startswith("U1 activation_clustering: recall") for line in said)
+    assert not (tmp_path / "run" / "bare-python" / f"{methods[0]}.json").exists()
+    rq6_page.collect(tmp_path / "run", tmp_path / "records" / "run")
+    text = rq6_page.page(tmp_path / "records")
+    for method in methods:
+        facts = json.loads((tmp_path / "records" / "run" / "U1" / f"{method}.json").read_text())
+        assert (facts["records"], facts["accuracy"]["recall"]["total"]) == (40, 4)
+        assert facts["at_recall"]["0.1"]["hits"] >= 1
+        assert f"| U1 | {method} | " in text
+    recorded = "".join(path.read_text() for path in (tmp_path / "records").rglob("*.json"))
+    assert str(tmp_path) not in recorded
 
 
 def share(hits: int, total: int) -> dict[str, Any]:

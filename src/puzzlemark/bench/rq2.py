@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import Choice, choose, slug
-from puzzlemark.bench.processes import side_by_side
 from puzzlemark.bench.truth import read_truth
-from puzzlemark.bench.tuned import Look, Suspect, Tuning, look
+from puzzlemark.bench.tuned import NEEDS_MODEL, Suspect, Tuning, look_into
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
@@ -30,7 +29,6 @@ from puzzlemark.errors import NothingMarked, UsageError
 from puzzlemark.staging import write_text
 
 METHODS = ("spectral_signature", "activation_clustering", "killbadcode", "decoma", "concat")
-NEEDS_MODEL = ("spectral_signature", "activation_clustering")
 SIDE_BY_SIDE = 2  # models that are trained at the same time, if nobody says how many
 SECRET = b"the secret of a published experiment is public"
 Say = Callable[[str], None]
@@ -157,19 +155,20 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
 def _look(folder: Path, sets: Mapping[str, str], base: Path, plan: Plan, say: Say) -> None:
     """SS and AC, each model in a process of its own."""
     methods = tuple(method for method in plan.methods if method in NEEDS_MODEL)
-    tasks = []
+    suspects = []
     for name, language in sets.items():
         if all((folder / name / f"{method}.json").exists() for method in methods):
             continue
         manifest = folder / name / "manifest.jsonl.gz"
         marked = frozenset(read_truth(manifest).rows) if manifest.exists() else frozenset()
         records = _records(folder, name, language)
-        suspect = Suspect(name, records, marked, folder / name / "tuned")
-        tasks.append(Look(suspect, base, plan.tuning, methods, plan.seed))
-    for task, found in side_by_side(look, tasks, plan.workers or SIDE_BY_SIDE):
+        suspects.append(Suspect(name, records, marked, folder / name / "tuned"))
+    at_once = plan.workers or SIDE_BY_SIDE
+    looked = look_into(suspects, base, plan.tuning, methods, plan.seed, at_once=at_once)
+    for suspect, found in looked:
         for method, facts in found.items():
-            _write(folder / task.suspect.name / f"{method}.json", facts)
-            say(f"{task.suspect.name} {method}: {_in_words(facts)}")
+            _write(folder / suspect.name / f"{method}.json", facts)
+            say(f"{suspect.name} {method}: {_in_words(facts)}")
 
 
 def _records(folder: Path, name: str, language: str) -> Path:

@@ -7,7 +7,8 @@ from typing import Any
 
 from puzzlemark.bench.choices import language_of
 from puzzlemark.bench.records import table
-from puzzlemark.bench.rq2 import METHODS, NEEDS_MODEL
+from puzzlemark.bench.rq2 import METHODS
+from puzzlemark.bench.tuned import NEEDS_MODEL, PLACES
 from puzzlemark.languages.base import title_of
 from puzzlemark.staging import write_text
 
@@ -42,7 +43,6 @@ PAPER = {
 }
 IN_PAPER = METHODS[:4]
 SHOWN = ("method", "records", "flagged", "rate", "settings", "accuracy", "before", "skipped")
-PATHS = ("model", "states")  # settings that say where something lay
 
 ABOUT = """# RQ2: who finds the marks?
 
@@ -84,7 +84,7 @@ def collect(run: Path, records: Path) -> None:
     for path in sorted(run.glob("*/*.json")):
         facts = json.loads(path.read_text())
         kept = {name: facts[name] for name in SHOWN if name in facts}
-        for name in PATHS:
+        for name in PLACES:
             kept["settings"].pop(name, None)
         if "runs" in facts["details"]:
             kept["shares"] = [run["share"] for run in facts["details"]["runs"]]

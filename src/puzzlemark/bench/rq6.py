@@ -5,6 +5,7 @@ A run is a folder, and goes on where it stopped:
     <language>/bare.jsonl.gz, clean.jsonl.gz     the dataset, and clean records that are not in it
     <mark>/marked.jsonl.gz, manifest.jsonl.gz    every record as the owner publishes it
     <set>/<detector>.json                        what was found; a set is a mark, or bare-python
+    <set>/tuned/                                 a model trained on a sample of it: for SS and AC
     <mark>/canonicalise.json                     what is left when every set of synonyms is one name
 
 Projects and files stay in the records: the informed attacker looks at both.
@@ -15,7 +16,7 @@ import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from puzzlemark.attacks._run import attack
 from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.damage import count_damage
 from puzzlemark.bench.truth import read_truth
+from puzzlemark.bench.tuned import NEEDS_MODEL, Suspect, Tuning, look_into
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Share, Truth
@@ -40,6 +42,7 @@ from puzzlemark.watermarks.base import Keyed, named
 
 METHODS = ("concat", "decoma", "killbadcode", "synonym_shadow")
 SYNONYMS = ("synonyms", "synonyms:share=1@0.02", "synonyms:share=1@0.1")
+AT_ONCE = 2  # models that are fine-tuned at the same time
 RECALLS = (0.05, 0.1, 0.2, 0.5)
 SECRET = b"the secret of a published experiment is public"
 RATED = re.compile(r"(.+)@(0?\.\d+|1(?:\.0)?)")
@@ -58,6 +61,18 @@ class Plan:
     methods: tuple[str, ...] = METHODS
     workers: int | None = None
     engine: str | Engine | None = None
+    base: Path | None = None  # what SS and AC fine-tune, where they are among the methods
+    tuning: Tuning = field(default_factory=Tuning)
+
+    @property
+    def looking(self) -> tuple[str, ...]:
+        """The methods that look into a model which was fine-tuned on a sample."""
+        return tuple(each for each in self.methods if each in NEEDS_MODEL)
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """The methods that need the records alone."""
+        return tuple(each for each in self.methods if each not in NEEDS_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +120,23 @@ def run(
     _record_plan(folder, plan)
     for language, corpus in corpora.items():
         _divide(folder / language, corpus, language, plan, say)
-        for method in plan.methods:
+        for method in plan.reading:
             found = _detect(folder, f"bare-{language}", language, method, plan)
             say(f"bare-{language} {method}: {found['rate']:.2%} flagged")
+    marked = []
     for case in cases(marks, list(corpora)):
         try:
             _mark(folder, case, plan, say)
         except NothingMarked as exc:  # some forms are rare in a small dataset
             say(f"{case.name}: left out: {exc}")
             continue
-        for method in plan.methods:
+        marked.append(case.name)
+        for method in plan.reading:
             found = _detect(folder, case.name, case.choice.language, method, plan)
             say(f"{case.name} {method}: {in_words(found)}")
         _canonicalise(folder / case.name, plan, say)
+    if plan.looking:
+        _look(folder, marked, plan, say)
 
 
 def at_recall(suspicion: Suspicion, truth: Truth, recall: float) -> Share:
@@ -231,6 +250,34 @@ def _detect(folder: Path, name: str, language: str, method: str, plan: Plan) -> 
     return read
 
 
+def _look(folder: Path, names: Sequence[str], plan: Plan, say: Say) -> None:
+    """SS and AC look at a sample of each set, into a model that was fine-tuned on it."""
+    assert plan.base is not None, "checked with the options"
+    suspects = []
+    for name in names:
+        if all((folder / name / f"{method}.json").exists() for method in plan.looking):
+            continue
+        marked = frozenset(read_truth(folder / name / "manifest.jsonl.gz").rows)
+        place = folder / name / "tuned"
+        suspects.append(Suspect(name, folder / name / "marked.jsonl.gz", marked, place))
+    at_once = min(plan.workers or AT_ONCE, AT_ONCE)
+    looked = look_into(suspects, plan.base, plan.tuning, plan.looking, plan.seed, at_once=at_once)
+    for suspect, found in looked:
+        truth = Truth(**json.loads((suspect.place / "truth.json").read_text()))
+        for method, told in found.items():
+            if told["accuracy"] is None:
+                say(f"{suspect.name} {method}: left out: no carrier is short enough for a sample")
+                continue
+            facts = {k: v for k, v in told.items() if k not in ("input", "output")}
+            suspicion = load_suspicion(suspect.place / f"{method}.parquet")
+            facts["at_recall"] = {
+                f"{each:g}": at_recall(suspicion, truth, each).to_json() for each in RECALLS
+            }
+            text = json.dumps(facts, indent=1, default=str)
+            write_text(folder / suspect.name / f"{method}.json", text + "\n")
+            say(f"{suspect.name} {method}: {in_words(facts)}")
+
+
 def _canonicalise(target: Path, plan: Plan, say: Say) -> None:
     """What a thief must touch who gives every set one name, and what is left of the marks."""
     result = target / "canonicalise.json"
@@ -254,7 +301,8 @@ def _canonicalise(target: Path, plan: Plan, say: Say) -> None:
 def _record_plan(folder: Path, plan: Plan) -> None:
     path = folder / "plan.json"
     facts = asdict(replace(plan, engine=None))  # an engine may be an object that cannot be copied
-    for name in ("methods", "workers", "engine", *(() if plan.beyond else ("beyond",))):
+    others = ("methods", "workers", "engine", "base", "tuning")
+    for name in (*others, *(() if plan.beyond else ("beyond",))):
         del facts[name]
     text = json.dumps(facts, indent=2) + "\n"
     if path.exists() and path.read_text() != text:

@@ -6,18 +6,21 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from puzzlemark.bench.processes import side_by_side
 from puzzlemark.corpora.base import open_corpus
 from puzzlemark.corpora.records import corpus_digest, record_digest
 from puzzlemark.corpora.writing import write_records
 from puzzlemark.detectors._accuracy import Truth
 from puzzlemark.staging import write_text
 
+NEEDS_MODEL = ("spectral_signature", "activation_clustering")
+PLACES = ("model", "states")  # settings that say where something lay
 Count = Callable[[str], int]
 
 
@@ -52,6 +55,21 @@ class Look:
     tuning: Tuning
     methods: tuple[str, ...]
     seed: int
+
+
+def look_into(
+    suspects: Sequence[Suspect],
+    base: Path,
+    tuning: Tuning,
+    methods: Sequence[str],
+    seed: int,
+    *,
+    at_once: int,
+) -> Iterator[tuple[Suspect, dict[str, dict[str, Any]]]]:
+    """What each method finds in each set, as they end; each model in a process of its own."""
+    tasks = [Look(each, base, tuning, tuple(methods), seed) for each in suspects]
+    for task, found in side_by_side(look, tasks, at_once):
+        yield task.suspect, found
 
 
 def look(task: Look) -> dict[str, dict[str, Any]]:

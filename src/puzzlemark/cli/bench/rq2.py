@@ -70,6 +70,7 @@ def run(
     """
     from puzzlemark.bench import rq2, rq2_page
     from puzzlemark.bench.choices import split_specs
+    from puzzlemark.bench.tuned import NEEDS_MODEL
     from puzzlemark.detectors.base import load_detector
     from puzzlemark.watermarks.base import named
 
@@ -88,8 +89,8 @@ def run(
         )
         for method in plan.methods:
             load_detector(method)  # refuses what there is not, before anything is written
-        if not set(plan.methods) & set(rq2.NEEDS_MODEL):
-            because = f"only {' and '.join(rq2.NEEDS_MODEL)} look into a model"
+        if not set(plan.methods) & set(NEEDS_MODEL):
+            because = f"only {' and '.join(NEEDS_MODEL)} look into a model"
             refuse_ignored(context, ["base"], because)
         rq2.run(
             output,

@@ -52,6 +52,13 @@ def run(
             autocompletion=with_commas(names_of("detectors")),
         ),
     ] = None,
+    fine_tune: Annotated[
+        Path | None,
+        typer.Option(
+            help="Model to fine-tune on a sample of each set, for spectral_signature and "
+            "activation_clustering. (default: without them)"
+        ),
+    ] = None,
     size: Annotated[str, typer.Option(help="Records to draw from each dataset, or all.")] = "all",
     base: Annotated[
         Path | None,
@@ -109,12 +116,14 @@ def run(
 
     given = given_corpora(python, java)
     training = ("budget", "side_by_side", "jobs", "list_jobs")
-    running = ("methods", "size", "seed", "beyond", "workers", "engine", *training)
+    running = ("methods", "fine_tune", "size", "seed", "beyond", "workers", "engine", *training)
     Given(given, output, base, records, page).check(context, *running)
     if given and base is not None:
         because = "models are trained by --budget alone"
         refuse_ignored(
-            context, ("marks", "methods", "size", "seed", "beyond", "workers", "engine"), because
+            context,
+            ("marks", "methods", "fine_tune", "size", "seed", "beyond", "workers", "engine"),
+            because,
         )
         if budget not in rq6_models.BUDGETS:
             known = ", ".join(rq6_models.BUDGETS)
@@ -138,9 +147,10 @@ def run(
             records=None if size == "all" else int(size),
             seed=seed,
             beyond=beyond,
-            methods=tuple(split_specs(methods)) if methods else rq6.METHODS,
+            methods=_choose_methods(methods, fine_tune),
             workers=workers,
             engine=engine,
+            base=fine_tune,
         )
         for method in plan.methods:
             load_detector(method)  # refuses what there is not, before anything is written
@@ -151,3 +161,20 @@ def run(
             rq6_page.collect(output, records / output.name)
     if page is not None and records is not None:
         write_page(page, rq6_page.page(records))
+
+
+def _choose_methods(methods: str | None, base: Path | None) -> tuple[str, ...]:
+    """Those that are named, or the usual ones; two of them need a model."""
+    from puzzlemark.bench import rq6
+    from puzzlemark.bench.choices import split_specs
+    from puzzlemark.bench.tuned import NEEDS_MODEL
+
+    every = (*rq6.METHODS, *NEEDS_MODEL) if base else rq6.METHODS
+    chosen = tuple(split_specs(methods)) if methods else every
+    looking = set(chosen) & set(NEEDS_MODEL)
+    both = " and ".join(NEEDS_MODEL)
+    if looking and base is None:
+        raise UsageError(f"{both} look into a model; name the one to begin with: --fine-tune")
+    if base is not None and not looking:
+        raise UsageError(f"only {both} look into a model; leave out --fine-tune")
+    return chosen
