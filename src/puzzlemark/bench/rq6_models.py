@@ -58,6 +58,7 @@ KEYS = ("a", "b")
 # by the scheme: what a thief does who knows it, and does not know which functions carry
 ATTACKS = {"synonyms": "canonicalise", "prefixes": "rename:detector=concat"}
 POOL = 4  # times the functions wanted: among so many are enough that could carry
+PROMPTS = 4  # asked at a time
 BARE = "bare"
 DONE = "verdicts.json"  # written when a model was asked everything
 Carriers = Literal["trained", "unseen"]
@@ -425,7 +426,8 @@ class Remembering:
 def _ask(job: Job, place: Path, epoch: int) -> str:
     result = place / DONE
     if not result.exists():
-        rows = max(16, *job.budget.samples)  # all samples of a prompt in one batch
+        # all samples of some prompts in one batch: reading the weights takes longer than computing
+        rows = PROMPTS * max(16, *job.budget.samples)
         about = {"pretrained": str(place / "model"), "threads": 1, "batch_size": rows}
         model = open_model("hf", about)
         asked = Remembering(model)
