@@ -1,9 +1,9 @@
 """What a second worker brings, and what `embed` adds to the survey: `scale.py CORPUS`.
 
 The corpus is repeated, with ids of its own for every record, to as many records as asked for, as
-one file and as shards. Each run is a process of its own, with the start of its workers, and is told
-by the clock and in CPU seconds of all its processes. For one machine with as many idle cores as
-workers: on a busy one read the CPU seconds only.
+one file and as shards, JSONL.gz or Parquet. Each run is a process of its own, with the start of its
+workers, and is told by the clock and in CPU seconds of all its processes. For one machine with as
+many idle cores as workers: on a busy one read the CPU seconds only.
 """
 
 import argparse
@@ -13,12 +13,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 from isal import igzip
 
 import puzzlemark as pm
@@ -32,6 +34,8 @@ CODE_SEARCH_NET = 412_178  # functions in the Python training set that the paper
 PARSE, SURVEY = "read and parse only", "survey"
 EMBED, REUSING = "embed", "embed --features"
 FILES = ("one", "shards")
+FORMATS = ("jsonl.gz", "parquet")
+GROUP_ROWS = 1000  # of a Parquet row group
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=CODE_SEARCH_NET)
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--files", nargs="+", default=FILES, choices=FILES)
+    parser.add_argument("--format", default=FORMATS[0], choices=FORMATS)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=1, help="runs of each; the best one counts")
     parser.add_argument("--place", help="a folder with room; by default that for temporary files")
@@ -73,21 +78,42 @@ def main() -> None:
 
 
 def prepare(corpus: Path, folder: Path, options: argparse.Namespace) -> dict[str, Path]:
-    """The records as one file, and as shards."""
-    inputs = {"one": folder / "one.jsonl.gz", "shards": folder / "shards"}
+    """The records as one file, or as shards, or both."""
+    inputs = {"one": folder / f"one.{options.format}", "shards": folder / "shards"}
     inputs["shards"].mkdir()
     (folder / "secret").write_text("5" * 64 + "\n", encoding="utf-8")
     (folder / "secret").chmod(0o600)
-    each = -(-options.records // options.shards)
-    with ExitStack() as stack:
-        whole = stack.enter_context(igzip.open(inputs["one"], "wb"))  # type: ignore[no-untyped-call]
-        for number, line in enumerate(islice(repeated(corpus), options.records)):
-            if number % each == 0:
-                name = f"{number // each:05}.jsonl.gz"
-                shard = stack.enter_context(igzip.open(inputs["shards"] / name, "wb"))  # type: ignore[no-untyped-call]
-            whole.write(line)
-            shard.write(line)
+    write = write_parquet if options.format == "parquet" else write_lines
+    if "one" in options.files:
+        write(inputs["one"], islice(repeated(corpus), options.records))
+    if "shards" in options.files:
+        lines = islice(repeated(corpus), options.records)
+        each = -(-options.records // options.shards)
+        for number in range(-(-options.records // each)):
+            write(inputs["shards"] / f"{number:05}.{options.format}", islice(lines, each))
     return inputs
+
+
+def write_lines(path: Path, lines: Iterator[bytes]) -> None:
+    with igzip.open(path, "wb") as file:  # type: ignore[no-untyped-call]
+        file.writelines(lines)
+
+
+def write_parquet(path: Path, lines: Iterator[bytes]) -> None:
+    """All that is text as text, the rest as JSON, in row groups as the hub's datasets have them."""
+    writer = None
+    while chunk := [orjson.loads(line) for line in islice(lines, GROUP_ROWS)]:
+        rows = [{name: as_text(value) for name, value in each.items()} for each in chunk]
+        if writer is None:
+            schema = pa.schema([(name, pa.string()) for name in rows[0]])
+            writer = pq.ParquetWriter(path, schema)
+        writer.write_table(pa.Table.from_pylist(rows, writer.schema))
+    if writer is not None:
+        writer.close()
+
+
+def as_text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def repeated(corpus: Path) -> Iterator[bytes]:
