@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
-from puzzlemark.errors import UsageError
+from puzzlemark.errors import CorpusError, UsageError
 from tests.attacks.making import codes, load, mark, store
 
 JOINED = "def f(key, value):\n    a = key\n    key_value = a\n    return key_value\n"
@@ -69,6 +69,27 @@ def test_a_wrong_truth_is_an_error_before_any_work(few: Path, tmp_path: Path) ->
     done = run(few, "-a", "comments", "-o", tmp_path / "x.jsonl", "--truth", few)
     assert done.exit_code == 1
     assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_the_manifest_of_another_dataset_is_an_error_before_any_work(
+    corpus_path: Path, few: Path, tmp_path: Path
+) -> None:
+    _, manifest = mark(corpus_path, tmp_path, mark="U1", max_rate=0.05)
+    done = run(few, "-a", "comments", "-o", tmp_path / "x.jsonl", "--truth", manifest)
+    assert done.exit_code == 1
+    assert "no marked record of the manifest is in it" in " ".join(done.stderr.split())
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_a_bare_record_with_the_id_of_a_marked_one_is_not_taken_for_it_after_a_second_attack(
+    corpus_path: Path, tmp_path: Path
+) -> None:
+    marked, manifest = mark(corpus_path, tmp_path, mark="U1", max_rate=0.05)
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    pm.attack(marked, one, attack="dilution:rate=0.5", others=[corpus_path])
+    dropped = pm.attack(one, two, attack="removal:detector=concat")  # the marked ones go
+    with pytest.raises(CorpusError, match="stands in several records"):
+        pm.count_damage(dropped, manifest)
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,7 @@ def run(
     puzzlemark attack marked.jsonl.gz -a dilution:rate=0.1 --other more.jsonl.gz -o mixed.jsonl.gz
     """
     import puzzlemark as pm
+    from puzzlemark.bench.damage import refuse_truth
     from puzzlemark.files import keep_apart
 
     settings = read_settings(setting or [])
@@ -148,7 +149,7 @@ def run(
         raise UsageError("pass --output: where the attacked dataset goes")
     keep_apart({"--output": output, "--cache": cache}, {"--truth": truth})
     if truth is not None:
-        pm.load_manifest(truth)  # a wrong one is an error before any work
+        refuse_truth(dataset, truth)  # a wrong one is an error before any work
     with progress(not as_json) as report:
         attacked = pm.attack(
             dataset,
