@@ -11,7 +11,7 @@ import puzzlemark as pm
 from puzzlemark.attacks.rewrite import _head, _prompt, read_answer
 from puzzlemark.cli.__main__ import application
 from puzzlemark.errors import UsageError
-from puzzlemark.models.base import Answer, ModelError, Request
+from puzzlemark.models.base import Answer, Failure, ModelError, Request
 from puzzlemark.snippet import Snippet
 from puzzlemark.syntax.tree import parse
 from tests.attacks.making import codes, store
@@ -22,8 +22,10 @@ asked: list[str] = []
 
 
 def answer(request: Request) -> Answer:
-    """The model of these tests: it rewrites `f`, talks about `g`, and dies at `die`."""
+    """A model that rewrites `f`, talks about `g`, fails at `away`, and dies at `die`."""
     asked.append(request.prompt)
+    if "def away" in request.prompt:
+        return Failure("nobody is there")
     if "def die" in request.prompt:
         raise ModelError("it died")
     return (
@@ -132,6 +134,26 @@ def test_a_run_that_died_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         pm.attack(source, tmp_path / "b.jsonl", attack="rewrite", settings=settings)
     assert len(kept.read_bytes().splitlines()) - 1 + len(asked) == first
+
+
+def test_a_server_that_goes_away_is_an_error_and_what_it_answered_is_kept(tmp_path: Path) -> None:
+    source = store(tmp_path / "a.jsonl", [ONE, "def away(a):\n    return a\n"])
+    settings = {"model": MODEL}
+    for questions in (2, 1):  # the second time only what failed is asked
+        with pytest.raises(ModelError, match=r"1 of 2 questions got no answer \(nobody is there\)"):
+            pm.attack(source, tmp_path / "b.jsonl", attack="rewrite", settings=settings)
+        assert not (tmp_path / "b.jsonl").exists()
+        assert len(asked) == questions
+        asked.clear()
+
+
+def test_a_few_questions_without_an_answer_are_counted(tmp_path: Path) -> None:
+    others = [ONE.replace("c", f"c{n}") for n in range(9)]
+    source = store(tmp_path / "a.jsonl", [*others, "def away(a):\n    return a\n"])
+    settings = {"model": MODEL}
+    attacked = pm.attack(source, tmp_path / "b.jsonl", attack="rewrite", settings=settings)
+    assert attacked.counts == {"snippets rewritten": 9}
+    assert attacked.spared == {"the model gave no answer": 1}
 
 
 def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:

@@ -23,8 +23,10 @@ from puzzlemark.models.base import (
     Answer,
     BudgetEnded,
     Estimate,
+    Failure,
     LogProbs,
     Model,
+    ModelError,
     Request,
     Streaming,
     estimate,
@@ -43,6 +45,7 @@ BETWEEN = "but other names for the variables, and other expressions. Written aga
 NOT_ONE = "not one function and nothing else"
 NOT_A_FUNCTION = "the answer is not the function that was asked for"
 FENCE = "```"
+MOST_FAILED = 0.1  # of all questions: with more, the dataset would be hardly attacked
 STARTS = 3  # places of an answer from which a function is looked for
 THE_SAME = "the answer is the original"
 
@@ -97,9 +100,17 @@ class Rewrite:
         self, model: Model, questions: Sequence["Question"], answers: "Answers", given: Given
     ) -> None:
         requests = list({each.request.key: each.request for each in questions}.values())
+        failures: list[Failure] = []
         for some in _answered(model, [r for r in requests if r.key not in answers.known]):
             answers.add(some)
+            failures += (answer for _, answer in some if isinstance(answer, Failure))
             given.progress("rewriting", len(answers.known), len(requests))
+        if len(failures) > MOST_FAILED * len(requests):
+            raise ModelError(
+                f"rewrite: {len(failures):,} of {len(requests):,} questions got no answer "
+                f"({failures[0].reason}); nothing is written, answers are kept, and the same "
+                "command asks for the others"
+            )
 
     def _edits(
         self,
