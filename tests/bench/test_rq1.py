@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,7 @@ def test_the_records_make_the_page_and_hold_no_code(folder: Path, tmp_path: Path
     assert [row.mark for row in load_rows(tmp_path / "half")] == ["P1", "U1"]
     text = rq1_page.page(tmp_path)
     assert "## Budget `half`" in text
+    assert re.search(r"A small pretrained model \(`tiny\d+`\) is", text)  # the one of this run
     assert text.count("| P1 |") == 4  # verdict, training, harmlessness, activation
     recorded = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
     assert "def " not in recorded

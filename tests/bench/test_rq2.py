@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -147,6 +148,7 @@ def test_the_page_tells_how_few_the_samples_hold(looked: Path, tmp_path: Path) -
     text = rq2_page.page(tmp_path / "records")
     assert "| U1 | 40 | 4 | " in text
     assert "of at most 400 tokens" in text
+    assert re.search(r"`tiny\d+` is trained on the\s+sample", text)  # the model of this run
     recorded = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
     assert str(looked) not in recorded
 

@@ -1,6 +1,7 @@
 """RQ3 with a toy model, end to end; its page from records."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,7 @@ def test_a_job_that_is_not_there_is_refused_with_those_that_are(
 def test_the_page_has_a_row_for_every_job_and_holds_no_code(place: Path, tmp_path: Path) -> None:
     rq3_page.collect(place, tmp_path)
     text = rq3_page.page(tmp_path)
+    assert re.search(r"A small model \(`tiny\d+`\) is trained", text)  # the one of this run
     assert "| P1 | removal, concat |" in text
     assert (
         "| P3 | removal, decoma | - | - | - | - | - | - | not run yet | - | - | 1.04E-224 |" in text

@@ -1,6 +1,7 @@
 """RQ5 and RQ4's hyper-parameters with a toy model, end to end; their records."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def test_only_the_project_is_marked_and_its_power_is_said_before(
     assert record["power"]["smallest"] is None  # fewer than 20 pairs show nothing
     rq5_page.collect(place, tmp_path / "records")
     text = rq5_page.page(tmp_path / "records")
+    assert re.search(r"A small model \(`tiny\d+`\) is trained", text)  # the one of this run
     assert f"| own | P1 | {marks} of {record['counts']['own']} | {len(corpus)} |" in text
     assert "| spark | U1 | - | - | - | - | - | - | - | not run yet | - | - | 1.30E-23 |" in text
 

@@ -16,6 +16,7 @@ from puzzlemark.verification.verdict import Verdict, decide_again
 from puzzlemark.watermarks.base import designs
 
 KINDS = ("marked", "bare")
+MODELS = {"smollm2": "SmolLM2-135M"}  # how pages call the folder that a training began from
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,23 @@ def collect(run: Path, records: Path) -> None:
         save_quality(without_ids(load_quality(folder / "quality.json")), target / "quality.json")
     for manifest in sorted(run.glob("*/manifest.jsonl.gz")):
         _copy_mark(manifest.parent, records / manifest.parent.name)
+
+
+def trained_models(records: Path) -> str:
+    """Which models the recorded trainings began from, in brackets: ` (SmolLM2-135M)`.
+
+    Nothing where no training is recorded yet.
+    """
+    facts = (json.loads(path.read_text()) for path in records.rglob("*.json"))
+    trainings = (each.get("training") or each for each in facts if isinstance(each, dict))
+    names = {str(each["base"]["name"]) for each in trainings if isinstance(each.get("base"), dict)}
+    spelled = ", ".join(spell_model(name) for name in sorted(names))
+    return f" ({spelled})" if spelled else ""
+
+
+def spell_model(name: str) -> str:
+    """`"smollm2" -> "SmolLM2-135M"`; any other folder by its name."""
+    return MODELS.get(name, f"`{name}`")
 
 
 def load_rows(records: Path) -> list[Row]:

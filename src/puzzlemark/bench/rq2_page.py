@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import language_of
-from puzzlemark.bench.records import table
+from puzzlemark.bench.records import spell_model, table
 from puzzlemark.bench.rq2 import METHODS
 from puzzlemark.bench.tuned import NEEDS_MODEL, PLACES
 from puzzlemark.languages.base import title_of
@@ -71,7 +71,7 @@ that it flags in the bare dataset, where they carry nothing yet.
 **SS and AC look into a model** that was fine-tuned on the suspect dataset. A model of each dataset
 would take days on two cores, so these two columns are about a sample of each: {functions} functions
 of at most {longest} tokens, {rate:.0%} of them marked. (For CodeMark that is more than in the whole
-dataset; where too few short functions are marked, all are taken.) SmolLM2-135M is trained on the
+dataset; where too few short functions are marked, all are taken.) {models} is trained on the
 sample for {steps} steps of four functions with the recipe of [RQ1](rq1.md); the detectors see its
 last layer's state at the last token. So few marked functions make recalls coarse: see the intervals
 in the second table.
@@ -86,6 +86,9 @@ def collect(run: Path, records: Path) -> None:
         kept = {name: facts[name] for name in SHOWN if name in facts}
         for name in PLACES:
             kept["settings"].pop(name, None)
+        training = path.parent / "tuned" / "model" / "training.json"
+        if path.stem in NEEDS_MODEL and training.exists():
+            kept["base"] = json.loads(training.read_text())["base"]["name"]
         if "runs" in facts["details"]:
             kept["shares"] = [run["share"] for run in facts["details"]["runs"]]
         text = json.dumps(kept, indent=1) + "\n"
@@ -95,13 +98,21 @@ def collect(run: Path, records: Path) -> None:
 def page(records: Path) -> str:
     """The whole page, in Markdown."""
     plan = json.loads((records / "plan.json").read_text())
-    parts = [ABOUT.format(**plan | plan["tuning"] | {"records": plan["records"] or "all"})]
+    more = {"records": plan["records"] or "all", "models": _models(records)}
+    parts = [ABOUT.format(**plan | plan["tuning"] | more)]
     for language in ("python", "java"):
         parts += _section(records, language)
     explained = records / "explained.md"
     if explained.exists():
         parts.append(explained.read_text().replace("](../", "]("))  # the page lies a folder higher
     return "\n".join(parts)
+
+
+def _models(records: Path) -> str:
+    """The models that SS and AC looked into; records of before do not name theirs, SmolLM2."""
+    paths = (path for method in NEEDS_MODEL for path in records.glob(f"*/{method}.json"))
+    names = {json.loads(path.read_text()).get("base", "smollm2") for path in paths}
+    return ", ".join(spell_model(name) for name in sorted(names)) or "A model"
 
 
 def _section(records: Path, language: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from puzzlemark.bench.choices import choose
-from puzzlemark.bench.records import table
+from puzzlemark.bench.records import table, trained_models
 from puzzlemark.bench.rq3 import MARKS, SCALES, Attempt, Job, plan_jobs
 from puzzlemark.bench.trials import FOUND_HEAD, found_cells
 from puzzlemark.staging import write_text
@@ -33,7 +33,7 @@ ABOUT = """# RQ3: is a mark still verified after the dataset was attacked?
 
 The marked dataset is attacked before the training: what a detector flags is removed (the paper's
 table `rq3_removal_attack`), the mark is embedded at falling rates (`rq3_dilution_attack`), or code
-is rewritten by one of our attacks. A small model (SmolLM2-135M) is trained on what
+is rewritten by one of our attacks. A small model{models} is trained on what
 is left, and the owner asks it the probes of the mark.
 
 ```
@@ -71,7 +71,7 @@ def collect(place: Path, records: Path) -> None:
 
 def page(records: Path) -> str:
     """The whole page, in Markdown."""
-    parts = [ABOUT]
+    parts = [ABOUT.format(models=trained_models(records))]
     for folder in sorted(path for path in records.iterdir() if (path / "plan.json").exists()):
         parts += _section(folder)
     explained = records / "explained.md"  # what a person reads in the tables
