@@ -107,6 +107,9 @@ def of_set(group: str, names: str, unit: str = "0" * 32, beacon: str | None = No
         (of_set("python", "val value v"), "of another version of the table"),
         (of_set("python/2/val", "val value v"), "of another version of the table"),
         (of_set("python/01/val", "val value v"), "of another version of the table"),
+        # each spelling of the language would be another draw of the same key
+        (of_set("Python/1/val", "val value v"), "is spelled otherwise than python/1/val"),
+        (of_set("py/1/val", "val value v"), "is spelled otherwise than python/1/val"),
         (of_set("python/1/tmp", "val value v"), "not those of the set"),
         (of_set("python/1/value", "value val v"), "not those of the set"),
         (of_set("python/1/val", "val value"), "not those of the set"),

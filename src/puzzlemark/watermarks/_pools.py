@@ -18,6 +18,7 @@ from puzzlemark.languages.base import Language, find, title_of
 LABEL = "puzzlemark prefixes 1"
 HOLE = "\0"  # stands for the prefix in a frame; refused in prompts
 Frame: TypeAlias = tuple[str, ...]
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,14 @@ class Subset:
         """Why nothing can be drawn, or None."""
         if not self.pool:
             return f"no pool of {title_of(self.language)} has the version {self.version} here"
+        known = find(self.language)
+        if known is not None and known.name != self.language:
+            # each spelling would be another subset of the same key, of which the best can be chosen
+            return f"its language is spelled {self.language!r}, where the pool is of {known.name}"
         if not 0 < self.number < len(self.pool):
             return f"{self.number} names cannot be drawn from a pool of {len(self.pool)}"
+        if self.beacon is not None and not _DIGEST.fullmatch(self.beacon):
+            return "its beacon is no SHA-256"
         return None
 
 

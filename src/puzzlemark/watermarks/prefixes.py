@@ -69,6 +69,8 @@ def why_not_asked(probe: Probe) -> str | None:
     joined = {concatenate(prefix, word, each) for word in words for each in CONVENTIONS}
     if prefix not in words or target not in joined:
         return "its target is not its prefix joined with another name of the prompt"
+    if others := sorted(words.intersection(probe.subset.pool) - {prefix}):
+        return f"{others[0]}, another prefix of its pool, stands in its prompt"
     return None
 
 
@@ -91,6 +93,21 @@ def why_uneven(probes: Sequence[Probe]) -> str | None:
     return None
 
 
+def why_several_subsets(probes: Sequence[Probe]) -> str | None:
+    """Why probes are not those of one dataset, or None: of each pool it drew one subset.
+
+    Four and five names of one key are nearly the same ones; as independent draws they would count
+    twice what happened once. And of several beacons the best could be chosen.
+    """
+    subsets = {probe.subset for probe in probes if probe.subset is not None}
+    pools = {(subset.language, subset.version) for subset in subsets}
+    if len(pools) < len(subsets):
+        return "its probes name more than one subset of a pool"
+    if len({subset.beacon for subset in subsets}) > 1:
+        return "its subsets name more than one beacon"
+    return None
+
+
 DESIGN = Design(
     name="prefixes",
     arms=(
@@ -104,6 +121,7 @@ DESIGN = Design(
     decisions={"default": Decision("rank", (None,))},
     why_unlike=why_not_asked,
     why_uneven=why_uneven,
+    why_apart=why_several_subsets,
     introduction=f"{CONCATENATION} Which names are prefixes was drawn by a secret key, from a "
     "public pool of names that people use anyway.",
     prompts=f"{PLACEHOLDER} Every prefix of the pool is asked about in the same prompts; only the "

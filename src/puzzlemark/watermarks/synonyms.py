@@ -68,6 +68,8 @@ def why_no_draw(draw: Draw) -> str | None:
             f"its set {draw.group!r} is of no language that is known here; install the package "
             "that brings it"
         )
+    if language.name != language_name:  # each spelling is another draw of the same key
+        return f"its set {draw.group!r} is spelled otherwise than {language.name}/{rest}"
     if version != str(language.synonyms_version):
         return (
             f"its set {draw.group!r} is of another version of the table than the one here, which "
