@@ -166,16 +166,18 @@ def test_it_agrees_about_names_that_a_key_drew(
 
     model = ScriptedScores("m", answer, scores=score)
     other = ScriptedScores("n", answer, scores=drawn_names.knows(known, 0.4))
+    silent = ScriptedScores("s", lambda _: "x in", scores=lambda _: Failure("told to"))
     words = set()
-    for name, terms, reference in (
-        ("plain", None, None),
-        ("sequential", terms_for(sequential=True, samples=5, temperature=0.7), None),
-        ("scored", terms_for(logprobs=True), None),
-        ("beside", terms_for(logprobs=True), other),
+    for name, suspect, terms, reference in (
+        ("plain", model, None, None),
+        ("sequential", model, terms_for(sequential=True, samples=5, temperature=0.7), None),
+        ("silent", silent, terms_for(logprobs=True), None),
+        ("scored", model, terms_for(logprobs=True), None),
+        ("beside", model, terms_for(logprobs=True), other),
     ):
         run = verify(
             probes,
-            model,
+            suspect,
             tmp_path / name,
             terms,
             secret=drawn_names.SECRET,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from puzzlemark.embedding.secret import Secret, watermark_key
-from puzzlemark.models.base import ChoiceRequest, LogProbs, Request
+from puzzlemark.models.base import ChoiceRequest, Failure, LogProbs, Request
 from puzzlemark.models.scripted import ScriptedScores
 from puzzlemark.verification.probes import FORMAT, VERSION, Header, KeyOf, ProbeSet
 from puzzlemark.watermarks._draws import Draw
@@ -64,5 +64,5 @@ def says_nothing(_request: Request) -> str:
     return "unrelated in"
 
 
-def scoring(name: str, score: Callable[[ChoiceRequest], LogProbs]) -> ScriptedScores:
+def scoring(name: str, score: Callable[[ChoiceRequest], LogProbs | Failure]) -> ScriptedScores:
     return ScriptedScores(name, says_nothing, scores=score)

@@ -35,6 +35,7 @@ from tests.verification.drawn_names import (
 CARRIERS = 40
 PROBES = probe_set(CARRIERS)
 KNOWN = known_names(PROBES)
+FEW = sorted(KNOWN)[:5]
 DESIGN = PROBES.design
 TERMS = terms_for(logprobs=True, samples=1, sampling=DESIGN.sampling, usual_alpha=DESIGN.alpha)
 TRAINED, INNOCENT = scoring("trained", knows(KNOWN)), scoring("innocent", knows({}))
@@ -240,6 +241,39 @@ def test_failures_of_the_suspect_leave_carriers_out_and_are_counted(tmp_path: Pa
     )
     assert found.verdict.decisive[0].statistic["carriers"] == CARRIERS - 10
     assert found.answers.failed == 10
+    # a quarter is more than a tenth: as for completions that fail
+    assert found.verdict.word == "inconclusive"
+    assert "10 of 40 pairs failed" in found.verdict.sentence
+    assert any(text.startswith("10 pairs failed and were left out") for text in found.verdict.caveats)
+
+
+def test_a_model_that_never_tells_log_probabilities_is_not_called_not_detected(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedScores("m", says_nothing, scores=lambda _: Failure("down"))
+    found = verify(PROBES, model, tmp_path, TERMS, secret=SECRET)
+    assert (found.verdict.word, found.verdict.decisive) == ("inconclusive", ())
+    assert "40 of 40 pairs failed" in found.verdict.sentence
+    assert "came to no result" in report_page(build(found))
+
+
+def test_a_few_scores_are_too_few(tmp_path: Path) -> None:
+    few = replace(TERMS, max_failed=1.0)
+    model = scoring("m", lambda each: knows(KNOWN)(each) if each.prompt in FEW else Failure("down"))
+    found = verify(PROBES, model, tmp_path, few, secret=SECRET)
+    assert found.verdict.word == "inconclusive"
+    assert "only 5 pairs were usable" in found.verdict.sentence
+
+
+def test_what_was_not_shown_is_said_with_its_own_evidence_and_no_rate_of_hits(
+    tmp_path: Path,
+) -> None:
+    """Evidence below 1 is told as it is; whether more could have been shown is no hit rate."""
+    found = run(scoring("other", knows(dict.fromkeys(KNOWN, "v"))), tmp_path)
+    assert found.verdict.word == "not detected"
+    assert log10_e(found) < -0.01
+    assert f"log10 e = {log10_e(found):.2f}, alpha" in found.verdict.sentence
+    assert "hit rate" not in found.verdict.sentence
 
 
 def test_a_transcript_can_be_replayed(tmp_path: Path) -> None:

@@ -491,6 +491,10 @@ def check_run(place: str, files: dict[str, bytes], keys: dict[str, bytes]) -> No
         is_same = math.isclose(log10_p, written["log10_p"], rel_tol=1e-6, abs_tol=1e-6)
         report(f"{test} against {written['against']}: log10 p", is_same, round(log10_p, 4))
     shown = [is_shown for _, is_shown in findings] or [False]
+    if terms["mode"] == "logprobs":  # a question about names that failed is a failure, too
+        told = sum("own" in each for each in asked)
+        empty = dict.fromkeys(("both", "armed_only", "control_only"), 0)
+        cells.append({**empty, "neither": told, "failed": len(asked) - told})
     word = decide(shown, cells, unasked, terms)
     report("verdict", word == verdict["word"], word)
 

@@ -18,9 +18,11 @@ from puzzlemark.verification.tests.base import (
     Comparison,
     Finding,
     Outcome,
+    OwnAnswers,
     Stopping,
     Trial,
     count,
+    count_own,
     load_test,
 )
 from puzzlemark.watermarks._design import Design
@@ -140,7 +142,10 @@ def _decide(
     decisive = _decisive(findings, test.decides, against)
     to_beat = [c for c in comparisons if c.against in against]
     effect = _smallest_effect(to_beat, design, terms)
-    word, why = _judge(to_beat, decisive, terms, unasked)
+    own = to_beat
+    if outcomes is not None and isinstance(test, OwnAnswers):
+        own = [count_own(outcomes, test)]
+    word, why = _judge([*own, *to_beat], decisive, terms, unasked)
     return Verdict(
         word,
         wording.sentence(
@@ -156,7 +161,7 @@ def _decide(
         tuple(comparisons),
         unasked,
         effect,
-        (*wording.caveats(decisive, findings, to_beat, design=design, terms=terms), *notes),
+        (*wording.caveats(decisive, findings, own, design=design, terms=terms), *notes),
     )
 
 

@@ -41,6 +41,8 @@ def sentence(
     seen = f"{counts(decisive, design, terms)} ({quoted}, alpha {terms.alpha:g})"
     if word.startswith("Detected"):
         return f"{word}: {seen}. {claim(design, terms)}"
+    if terms.test(design).needs_key:  # what it needs is no rate of hits: see `puzzlemark power`
+        return f"{word}: {seen}. {NOT_TRAINED}"
     return f"{word}: {seen}. {_reach(effect)} {NOT_TRAINED}"
 
 
@@ -96,9 +98,15 @@ def _quoted(decisive: Sequence[Finding], design: Design, terms: Terms) -> str:
     weakest = max(finding.log10_p for finding in decisive)
     if test.measure == "e":
         name = "log10 e" if len(decisive) == 1 else "smaller log10 e"
-        return f"{words}, {name} = {-weakest:.2f}"
+        return f"{words}, {name} = {min(map(_log10_e, decisive)):.2f}"
     name = "log10 p" if len(decisive) == 1 else "larger log10 p"
     return f"{words}, {name} = {weakest:.2f}"
+
+
+def _log10_e(finding: Finding) -> float:
+    """The evidence itself, which may be below 1; its p-value is not above 1."""
+    log10_e = finding.statistic.get("log10_e")
+    return -finding.log10_p if log10_e is None else log10_e
 
 
 def claim(design: Design, terms: Terms) -> str:

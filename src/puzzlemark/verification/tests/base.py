@@ -219,6 +219,23 @@ class OwnRate(Protocol):
     hits: ClassVar[str]  # `favoured the name that the key had drawn`
 
 
+@runtime_checkable
+class OwnAnswers(Protocol):
+    """A test that reads other answers than completions: of which outcomes it has one."""
+
+    def is_answered(self, outcome: Outcome) -> bool:
+        """Whether there is what the test judges by; else the question failed."""
+        ...
+
+
+def count_own(outcomes: Iterable[Outcome], test: OwnAnswers) -> Comparison:
+    """What a test could read, and what failed: it counts no hits."""
+    cells = Counter(test.is_answered(outcome) for outcome in outcomes)
+    return Comparison(
+        None, both=0, armed_only=0, control_only=0, neither=cells[True], failed=cells[False]
+    )
+
+
 def counted(test: StatisticalTest, hits: str) -> tuple[str, str]:
     """What a rate is of: completions that did what counts in the design, or the test's own."""
     return (test.unit, test.hits) if isinstance(test, OwnRate) else ("completions", hits)

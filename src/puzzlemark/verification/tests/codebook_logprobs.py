@@ -119,6 +119,10 @@ class CodebookLogprobs:
         seed = seed_of((each.draw, each.suspect) for each in carriers)
         return findings_of(trial, "codebook logprobs", bets, evidence, statistic, rate, seed)
 
+    def is_answered(self, outcome: Outcome) -> bool:
+        """Whether the model told log-probabilities of this carrier."""
+        return ARMED in outcome.logprobs
+
     def describe(self, finding: Finding) -> str:
         """The evidence and what it rests on, or the rank."""
         fields = finding.statistic
