@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import shutil
 from pathlib import Path
 
 import orjson
@@ -17,8 +18,9 @@ from puzzlemark.models.base import Request
 from puzzlemark.models.scripted import Scripted, find_variables
 from puzzlemark.pages.report import report_page
 from puzzlemark.statistics.evalues import calibrate
+from puzzlemark.verification import wording
 from puzzlemark.verification.report import build
-from puzzlemark.verification.run import Run
+from puzzlemark.verification.run import Run, judge
 from puzzlemark.verification.together import log10_e_of
 from puzzlemark.watermarks._pools import Subset
 from tests.verification.drawn_names import known_names, probe_set
@@ -100,6 +102,29 @@ def test_no_evidence_multiplies_to_no_evidence(folder: Path) -> None:
     # no name was answered: 1. Every subset ties, p = 1, and the calibrated evidence is 1/2
     assert found.parts == pytest.approx((0.0, -math.log10(2)))
     assert "a chance of at most 1." in found.sentence
+
+
+def test_answers_of_the_owners_own_are_called_so_in_the_product_as_well(folder: Path) -> None:
+    found = pm.multiply(load(folder, "quiet-learnt", "loud-learnt"))
+    assert found.sentence.endswith(wording.SUPPLIED)
+
+
+def test_a_rank_that_was_read_before_its_end_does_not_multiply(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Whoever stops when p looks good has looked several times; evidence e may be stopped."""
+    for name in ("quiet", "loud"):
+        place = tmp_path / name
+        shutil.copytree(folder / f"{name}-learnt", place)
+        (place / "chain.jsonl").unlink()
+        lines = (place / "transcript.jsonl").read_bytes().splitlines(keepends=True)
+        (place / "transcript.jsonl").write_bytes(b"".join(lines[: len(lines) * 3 // 4]))
+        assert judge(place, secret_file=folder / "secret").verdict.word == "inconclusive"
+    whole = load(folder, "quiet-learnt", "loud-learnt")
+    cut = [pm.load_run(tmp_path / n, secret_file=folder / "secret") for n in ("quiet", "loud")]
+    assert pm.multiply([cut[0], whole[1]]).log10_e > 0
+    with pytest.raises(UsageError, match="came to no result"):
+        pm.multiply([whole[0], cut[1]])
 
 
 def test_evidence_about_two_models_is_not_multiplied(folder: Path) -> None:

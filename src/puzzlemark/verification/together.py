@@ -8,12 +8,13 @@ refused.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.evalues import calibrate
+from puzzlemark.verification import wording
 from puzzlemark.verification.run import Run
 from puzzlemark.verification.tests.base import load_test
 
@@ -44,6 +45,12 @@ def product(runs: Sequence[Run]) -> Product:
         raise UsageError("two of the runs judge by the same key: their evidence is not independent")
     if any(run.model != runs[0].model for run in runs):
         raise UsageError("the runs asked different models: their evidence is about different ones")
+    for run in runs:
+        if _is_look(run):
+            raise UsageError(
+                f"{run.folder}: came to no result, and its p-value is one of several that could "
+                "have been read; ask what is left first, or leave it out"
+            )
     parts = tuple(log10_e_of(run) for run in runs)
     log10_e = sum(parts)
     names = " and ".join(run.probes.header.strategy for run in runs)
@@ -52,8 +59,25 @@ def product(runs: Sequence[Run]) -> Product:
         parts,
         f"The evidence of {names} multiplies, because their keys are independent of each other: "
         f"log10 e = {log10_e:.2f}. A model that depends on none of the keys reaches this with a "
-        f"chance of at most {_chance(log10_e)}.",
+        f"chance of at most {_chance(log10_e)}." + "".join(f" {note}" for note in _notes(runs)),
     )
+
+
+def _is_look(run: Run) -> bool:
+    """Whether a test that is read once was read before its end; an e-value may be, at any time."""
+    measure = load_test(run.terms.decision(run.probes.design).test).measure
+    return measure == "p" and run.verdict.word == "inconclusive"
+
+
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
+    """What the verdict of each run tells beside its sentence, and the product rests on as well."""
+    if runs[0].model.get("supplied"):
+        yield wording.SUPPLIED
+    references = [run.reference for run in runs if run.reference is not None]
+    if references:
+        yield wording.REFERENCE
+    if any(each["model"].get("supplied") for each in references):
+        yield wording.SUPPLIED_REFERENCE
 
 
 def log10_e_of(run: Run) -> float:
