@@ -66,6 +66,18 @@ def test_a_ground_class_or_beacon_in_the_probes_is_found(
     assert "the first of them number 0" in " ".join(done.output.split())
 
 
+def test_another_key_in_the_first_line_of_the_probes_is_found(quiet: Path, tmp_path: Path) -> None:
+    """The questions stay the same; which key judges them stands in the first line alone."""
+    text = (quiet / "probes.jsonl").read_text()
+    changed = re.sub(r'"fingerprint":"[0-9a-f]{16}"', '"fingerprint":"' + "0" * 16 + '"', text)
+    assert changed != text
+    (tmp_path / "p.jsonl").write_text(changed)
+    found = compare(tmp_path / "p.jsonl", quiet / "in.jsonl", quiet / "marks.gz")
+    assert (found.differing, found.same_key, found.same) == ((), False, False)
+    assert "another key than the one that the marks were made with" in found.sentence
+    assert not found.to_json()["same"]
+
+
 def test_frequencies_that_were_changed_in_manifest_and_probes_alike_are_found(
     quiet: Path, tmp_path: Path
 ) -> None:

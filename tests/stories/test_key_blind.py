@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from typer.testing import CliRunner, Result
 
 import puzzlemark as pm
 from puzzlemark.cli.__main__ import application
-from puzzlemark.embedding.secret import find_secret
-from puzzlemark.errors import UsageError
+from puzzlemark.embedding.secret import find_secret, watermark_key
+from puzzlemark.errors import SecretError, UsageError
 from puzzlemark.models.scripted import Scripted
-from puzzlemark.verification.run import query
+from puzzlemark.verification.probes import KeyOf
+from puzzlemark.verification.run import key_of, query
 from puzzlemark.watermarks.synonyms import Synonyms
+from tests.verification import drawn_names
 
 SCHEME = "synonyms:share=1,entropy=0.3,inside_line=false"
 
@@ -124,6 +127,24 @@ def test_a_secret_that_did_not_draw_is_refused(protected: Path, tmp_path: Path) 
     )
     assert made.exit_code != 0
     assert "another secret" in made.output
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("synonyms, try 7", "a watermark not known here"),
+        ("prefixes", "whose design is prefixes, not synonyms"),
+        ("universal", "whose design is universal, not synonyms"),
+    ],
+)
+def test_a_key_of_a_made_up_watermark_is_refused(name: str, reason: str) -> None:
+    """One secret gives a key for every name: whoever could choose the name could choose the key."""
+    probes = drawn_names.probe_set(20)
+    key = KeyOf(watermark=name, fingerprint=watermark_key(drawn_names.SECRET, name)[1])
+    forged = replace(probes, header=probes.header.model_copy(update={"key": key}))
+    with pytest.raises(SecretError, match=reason):
+        key_of(forged, drawn_names.SECRET)
+    assert key_of(probes, drawn_names.SECRET) == drawn_names.KEY
 
 
 def test_ordinary_requests_that_would_list_the_carriers_are_refused(protected: Path) -> None:

@@ -41,11 +41,13 @@ class Comparison:
     differing: tuple[int, ...]  # probes that come out otherwise, by their numbers
     redrawn: Redrawn | None  # None: nothing was drawn by frequencies, or they need the original
     needs_original: bool = False
+    same_key: bool = True  # the probes name the key of the manifest, where it says which
 
     @property
     def same(self) -> bool:
         """Whether nothing differs, as far as it was compared."""
-        return not self.differing and (self.redrawn is None or self.redrawn.same)
+        same_draws = self.redrawn is None or self.redrawn.same
+        return not self.differing and self.same_key and same_draws
 
     @property
     def sentence(self) -> str:
@@ -55,6 +57,8 @@ class Comparison:
             number = len(self.differing)
             first = f"the first of them number {self.differing[0]:,}"
             parts = [f"{number:,} of {self.pairs:,} probes do not come out the same, {first}"]
+        if not self.same_key:
+            parts.append("they name another key than the one that the marks were made with")
         if self.redrawn is not None:
             parts.append(_about_draws(self.redrawn))
         if self.needs_original:
@@ -126,6 +130,7 @@ def compare(
         tuple(_differing(found, again)),
         redrawn,
         needs_original,
+        _is_same_key(found, again),
     )
     if folder is not None:
         text = json.dumps(result.to_json(), indent=2) + "\n"
@@ -166,6 +171,12 @@ def _differing(found: ProbeSet, again: ProbeSet) -> list[int]:
     if found.header.strategy != again.header.strategy or found.ordinary != again.ordinary:
         return list(range(longer))
     return differing
+
+
+def _is_same_key(found: ProbeSet, again: ProbeSet) -> bool:
+    """Whoever could judge by another key than that of the marks could look for one that suits."""
+    asked, made = found.header.key, again.header.key
+    return made is None or asked == made  # earlier manifests do not say
 
 
 def original_of(

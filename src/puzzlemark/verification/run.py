@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from puzzlemark import plugins
 from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
 from puzzlemark.errors import PuzzleMarkError, SecretError, UsageError
 from puzzlemark.languages.base import parsing_packages
@@ -273,6 +274,7 @@ def key_of(
             "a test needs the key of the watermark, and the probes name none; make them again with "
             "`puzzlemark probe`"
         )
+    _refuse_other_watermark(known.watermark, probes.design)
     secret = secret or find_secret(secret_file, make=False)
     key, fingerprint = watermark_key(secret, known.watermark)
     if fingerprint != known.fingerprint:
@@ -281,6 +283,18 @@ def key_of(
             "and of a licensee's copy his name (--licensee)"
         )
     return key
+
+
+def _refuse_other_watermark(name: str, design: Design) -> None:
+    """A key is derived for a watermark by its name: of made-up names the best could be chosen."""
+    try:
+        asked = plugins.find("watermarks", name).design
+    except UsageError as exc:
+        raise SecretError(f"the probes name a key of {name!r}, a watermark not known here") from exc
+    if asked.name != design.name:
+        raise SecretError(
+            f"the probes name a key of {name}, whose design is {asked.name}, not {design.name}"
+        )
 
 
 def _batches(
