@@ -53,6 +53,13 @@ def test_power_is_what_a_simulation_shows(
     assert stats.binomtest(shown, runs, power).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("test", ["rank", "codebook", "codebook_logprobs"])
+def test_where_a_key_decides_each_pair_is_one_prompt(test: str) -> None:
+    """There is no arm without the trigger to be asked."""
+    planned = plan(test, hit_rate=0.95)
+    assert planned.prompts == planned.pairs
+
+
 @pytest.mark.parametrize("test", METHODS)
 def test_a_plan_reaches_its_power_and_one_pair_less_does_not(test: str) -> None:
     for hit_rate, control_rate in ((0.6, 0.0), (0.1, 0.0), (0.2, 0.05)):

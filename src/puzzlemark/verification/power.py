@@ -67,8 +67,9 @@ def plan(
         test, pairs, hit_rate=hit_rate, control_rate=control_rate, alpha=alpha, ratio=ratio
     )
     median = needed(0.5) if isinstance(loaded, Stopping) else None
+    prompts = pairs if loaded.needs_key else 2 * pairs  # where a key decides there is one arm
     return Plan(
-        test, hit_rate, control_rate, alpha, power, float(ratio), pairs, 2 * pairs, reached, median
+        test, hit_rate, control_rate, alpha, power, float(ratio), pairs, prompts, reached, median
     )
 
 

@@ -134,6 +134,12 @@ DESIGN = Design(
             "habits. It rests on the key: that it was drawn at random and committed to before the "
             "model was asked."
         ),
+        (
+            "The frames, the number of prefixes and the beacon are those of the file of probes, "
+            "and whoever can choose them after the key can accuse anybody. This verdict does not "
+            "rest on a comparison with the dataset: `puzzlemark compare` makes one, from dataset "
+            "and manifest, and what it found stands beside the verdict."
+        ),
     ),
     hits="joined the prefix with the name after it",
     symbols=None,

@@ -124,10 +124,10 @@ DESIGN = Design(
             "frequencies, before the model was asked."
         ),
         (
-            "The frequencies and classes of the draws are those of the file of probes, and whoever "
-            "can choose them after the key can accuse anybody. This verdict does not rest on a "
-            "comparison with the dataset: `puzzlemark compare` makes one, from dataset and "
-            "manifest, and what it found stands beside the verdict."
+            "The prompts, and the frequencies and classes of the draws, are those of the file of "
+            "probes, and whoever can choose them after the key can accuse anybody. This verdict "
+            "does not rest on a comparison with the dataset: `puzzlemark compare` makes one, from "
+            "dataset and manifest, and what it found stands beside the verdict."
         ),
     ),
     hits="chose the name that the key had drawn, of those that chose a name of the set",
