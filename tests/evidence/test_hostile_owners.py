@@ -19,15 +19,18 @@ import puzzlemark as pm
 from puzzlemark.embedding.manifest import Carrier, load_manifest
 from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
 from puzzlemark.errors import ManifestError
-from puzzlemark.evidence.commitment import commit
+from puzzlemark.evidence.commitment import commit, load_commitment
 from puzzlemark.evidence.plan import planned_probes
 from puzzlemark.evidence.stamping import stamp
-from puzzlemark.verification.probes import ProbeSet
+from puzzlemark.evidence.standing import assess, conclude, witnesses
+from puzzlemark.models.base import open_model
+from puzzlemark.verification.probes import ProbeSet, load_probes
+from puzzlemark.verification.run import verify
 from puzzlemark.watermarks._draws import LABEL, Draw
 from puzzlemark.watermarks.base import Probe
 from tests.evidence.authority import Authority
 from tests.evidence.owning import WORDS, Owner, make_owner
-from tests.servers.habits import innocent
+from tests.servers.habits import answering, innocent
 
 pytest.importorskip("rfc3161_client", reason="needs the extra evidence: rfc3161-client")
 
@@ -222,6 +225,36 @@ def test_questions_about_other_draws_than_the_opened_ones_are_found_out(
     assert QUESTIONS not in [each.claim for each in owner.check().claims]
     owner.bundle(reveal="3")
     assert [each.claim for each in owner.check().failed] == [QUESTIONS]
+
+
+def test_a_secret_that_was_chosen_after_the_commitment_does_not_judge_under_it(
+    tmp_path: Path, authority: Authority
+) -> None:
+    """The first line of the probes is no question: it names the key, which he may exchange."""
+    owner, _ = quiet_owner(tmp_path / "o", authority)
+    owner.ask(always_the_same)
+    made = load_commitment(owner.path("commitment"))
+    assert assess(owner.path("run"), made.folder).word == "confirmatory"
+    other = tmp_path / "other"
+    other.write_text("one of many secrets that he tried, as long as the first\n")
+    other.chmod(0o600)
+    probes = load_probes(owner.path("run") / "probes.jsonl")
+    assert probes.header.key is not None
+    fingerprint = watermark_key(find_secret(other), "synonyms")[1]
+    key = probes.header.key.model_copy(update={"fingerprint": fingerprint})
+    forged = replace(probes, header=probes.header.model_copy(update={"key": key}))
+    assert forged.questions == probes.questions == made.content.questions
+    folder = owner.path("again")
+    with answering(always_the_same) as address:
+        model = open_model("openai", {"base_url": address, "model": "suspect"})
+        run = verify(
+            forged, model, folder, made.plan.terms,
+            secret_file=other, witnesses=witnesses(made, folder),
+        )  # fmt: skip
+    standing = conclude(folder, made.folder, word=run.verdict.word)
+    assert "key" in [each.what for each in standing.deviations]
+    (told,) = (each.sentence for each in standing.deviations if each.what == "key")
+    assert told.startswith("The probes name another key than the one that was committed to")
 
 
 class Picking(Secret):

@@ -46,7 +46,8 @@ from puzzlemark.stores import Location, opened
 from puzzlemark.watermarks.base import Watermark, designs, from_settings
 
 FORMAT: Literal["puzzlemark commitment"] = "puzzlemark commitment"
-VERSION: Literal[2] = 2  # 1 fixed neither the manifest as a whole nor the questions
+# 1 fixed neither the manifest as a whole nor the questions; 2 not which key judges them
+VERSION: Literal[3] = 3
 FILE, PLAN, REQUEST, READ_ME = "commitment.json", "plan.toml", "request.tsq", "README.txt"
 TOKENS = "tokens"  # the folder of timestamps
 RUNS = "runs.jsonl"  # the list of runs: see `puzzlemark.evidence.ledger`
@@ -80,7 +81,7 @@ class Content(_Strict):
     """What `commitment.json` says."""
 
     format: Literal["puzzlemark commitment"]
-    version: Literal[1, 2]
+    version: Literal[1, 2, 3]
     versions: dict[str, str]
     dataset: Published
     marks: Marks
@@ -89,6 +90,7 @@ class Content(_Strict):
     plan: dict[str, Any]
     manifest: str | None = None  # salted hash of the digest of the whole manifest
     questions: str | None = None  # of the probes that follow from the plan: `ProbeSet.questions`
+    judge: str | None = None  # which key judges them: `ProbeSet.judge`
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Commitment:
     def to_bytes(self) -> bytes:
         """The file's canonical text."""
         fields = self.content.model_dump(mode="json")
-        for name in ("manifest", "questions"):  # version 1 had neither
+        for name in ("manifest", "questions", "judge"):  # earlier versions had none
             if fields[name] is None:
                 del fields[name]
         return canonical(fields)
@@ -160,6 +162,7 @@ def commit(
     canonical(fixed.to_json())  # whatever cannot be committed to, no probe is made in vain
     published = _published(corpus, header.marked, manifest)
     _refuse_other_frequencies(marks, manifest, dataset)
+    planned = planned_probes(dataset, manifest, fixed, secret)
     made = Commitment(
         Path(output),
         Content(
@@ -173,7 +176,8 @@ def commit(
                 for name, key in keys_of(watermark, secret)
             },
             plan=fixed.to_json(),
-            questions=planned_probes(dataset, manifest, fixed, secret).questions,
+            questions=planned.questions,
+            judge=planned.judge,
         ),
         fixed,
     )

@@ -321,6 +321,14 @@ def _of_probes(found: _Found, made: Commitment) -> Iterator[Deviation]:
             content.questions,
             found.probes.questions,
         )
+    elif content.judge not in (None, found.probes.judge):
+        yield Deviation(
+            "key",
+            "The probes name another key than the one that was committed to, and it judges the "
+            "answers.",
+            content.judge,
+            found.probes.judge,
+        )
     if found.comparison is not None and not found.comparison.get("same"):
         yield Deviation(
             "questions",

@@ -115,6 +115,18 @@ class ProbeSet:
         """SHA-256 of the file without its first line: of what is asked, and nothing else."""
         return hashlib.sha256(self._lines()).hexdigest()
 
+    @property
+    def judge(self) -> str | None:
+        """SHA-256 of which key judges the answers to these questions; None where none does.
+
+        The questions are in it, so that two datasets of one owner cannot be told by their key.
+        """
+        key = self.header.key
+        if key is None:
+            return None
+        text = f"{self.questions}\n{key.watermark}\n{key.fingerprint}\n"
+        return hashlib.sha256(text.encode()).hexdigest()
+
 
 def _plain(probe: Probe) -> dict[str, dict[str, Any] | None]:
     """Plain data; the form of an arm, and a draw, are said only where there is one to say."""
