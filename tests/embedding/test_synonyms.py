@@ -188,6 +188,11 @@ def test_no_more_than_a_fifth_of_the_eligible_carry_and_what_is_given_up_is_said
     assert summary.marked == summary.counts["eligible"] // 2
     assert "concealment is given up" in told
     assert "precision of 49%" in told or "precision of 50%" in told
+    assert "or give up concealment" in told
+    summary, told = warnings_of(Synonyms(inside_line=False, share=1))
+    assert summary.marked == summary.counts["eligible"]
+    assert "mark a larger dataset" in told
+    assert "or give up concealment" not in told  # it was given up already
 
 
 def test_by_default_at_most_one_record_in_fifty_carries(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from puzzlemark.errors import UsageError
 from puzzlemark.studying.design import Design
 from puzzlemark.studying.key import Key, StudyError
 from puzzlemark.studying.results import PAPER, results_page
@@ -131,6 +132,12 @@ def test_nothing_to_count_is_an_error_that_names_the_files(key: Key, tmp_path: P
         score_study([tmp_path / "a.json"], key)
     with pytest.raises(StudyError, match="no file was passed"):
         score_study([], key)
+
+
+@pytest.mark.parametrize("options", [{"draws": 0}, {"draws": 98}, {"seed": -1}])
+def test_a_test_without_draws_is_refused(key: Key, options: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="99 draws or more, and a seed of 0 or more"):
+        score_study([], key, **options)
 
 
 def test_agreement_compares_people_who_saw_the_same_form(key: Key, tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def run(
 
     With --exposures: how many carriers of synonyms show that a model was trained on them so often,
     by what was measured of small models. Else by --hit-rate: each pair is two prompts, one with the
-    trigger and one without. The sequential test stops as soon as the evidence suffices: its number
-    is a budget, and half of the runs end at the median.
+    trigger and one without; where a key decides it is one. The sequential test stops as soon as the
+    evidence suffices: its number is a budget, and half of the runs end at the median.
 
     [bold]Examples[/]
 

@@ -136,10 +136,11 @@ def warn_of_few(planned: Plan, settings: Settings) -> list[str]:
             f"records finds the carriers with a precision of {share:.0%}"
         )
     if carriers < FEWEST_CARRIERS:
+        is_hidden = carriers < planned.eligible
+        instead = f", or give up concealment: --watermark {name}:share=1 --max-rate 1"
         warnings.append(
             f"{carriers:,} carriers, fewer than {FEWEST_CARRIERS}: power is given up; see "
-            "puzzlemark power. For more, mark a larger dataset, or give up concealment: "
-            f"--watermark {name}:share=1 --max-rate 1"
+            f"puzzlemark power. For more, mark a larger dataset{instead if is_hidden else ''}"
         )
     return warnings
 

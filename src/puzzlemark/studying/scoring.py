@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from puzzlemark.errors import UsageError
 from puzzlemark.statistics.agreement import krippendorff_alpha
 from puzzlemark.statistics.exact import holm
 from puzzlemark.statistics.rates import Rate, estimate
@@ -18,6 +19,7 @@ from puzzlemark.studying.design import Assignments, Design
 from puzzlemark.studying.key import Key, StudyError, load_key
 
 DRAWS = 9_999  # p is never below 1 / 10,000
+FEWEST_DRAWS = 99  # with fewer no p could be below 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,11 @@ def score_study(
 
     Files that are not counted are named in `problems`. `draws` and `seed` are those of the test.
     """
+    if draws < FEWEST_DRAWS or seed < 0:
+        raise UsageError(
+            f"draws={draws}, seed={seed}: the test needs {FEWEST_DRAWS} draws or more, and a seed "
+            "of 0 or more"
+        )
     read = key if isinstance(key, Key) else load_key(key)
     collected = read_answers(answers, read)
     if not collected.rounds:
