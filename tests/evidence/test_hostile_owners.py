@@ -21,7 +21,7 @@ from puzzlemark.embedding.secret import Secret, find_secret, watermark_key
 from puzzlemark.errors import ManifestError
 from puzzlemark.evidence.commitment import commit, load_commitment
 from puzzlemark.evidence.plan import planned_probes
-from puzzlemark.evidence.stamping import stamp
+from puzzlemark.evidence.stamping import make_request, stamp
 from puzzlemark.evidence.standing import assess, conclude, witnesses
 from puzzlemark.models.base import open_model
 from puzzlemark.verification.probes import ProbeSet, load_probes
@@ -255,6 +255,25 @@ def test_a_secret_that_was_chosen_after_the_commitment_does_not_judge_under_it(
     assert "key" in [each.what for each in standing.deviations]
     (told,) = (each.sentence for each in standing.deviations if each.what == "key")
     assert told.startswith("The probes name another key than the one that was committed to")
+
+
+def test_a_commitment_that_leaves_the_key_open_is_no_plan(
+    tmp_path: Path, authority: Authority
+) -> None:
+    """He writes it as an earlier version did, which said nothing of the key."""
+    owner, _ = quiet_owner(tmp_path / "o", authority)
+    made = load_commitment(owner.path("commitment"))
+    content = made.content.model_copy(update={"version": 2, "judge": None})
+    text = replace(made, content=content).to_bytes()
+    shutil.rmtree(made.folder / "tokens")
+    (made.folder / "commitment.json").write_bytes(text)
+    (made.folder / "request.tsq").write_bytes(make_request(text))
+    token = owner.path("token.tsr")
+    token.write_bytes(authority.answer((made.folder / "request.tsq").read_bytes()))
+    stamp(made.folder, token=token, roots=authority.root)
+    owner.ask(always_the_same)
+    (told,) = assess(owner.path("run"), made.folder).deviations
+    assert told.sentence == "The commitment does not fix which key judges the answers."
 
 
 class Picking(Secret):

@@ -321,14 +321,15 @@ def _of_probes(found: _Found, made: Commitment) -> Iterator[Deviation]:
             content.questions,
             found.probes.questions,
         )
-    elif content.judge not in (None, found.probes.judge):
-        yield Deviation(
-            "key",
-            "The probes name another key than the one that was committed to, and it judges the "
-            "answers.",
-            content.judge,
-            found.probes.judge,
-        )
+    elif content.judge != found.probes.judge:
+        if content.judge is None:  # an owner may write the commitment of an earlier version
+            sentence = "The commitment does not fix which key judges the answers."
+        else:
+            sentence = (
+                "The probes name another key than the one that was committed to, and it judges "
+                "the answers."
+            )
+        yield Deviation("key", sentence, content.judge, found.probes.judge)
     if found.comparison is not None and not found.comparison.get("same"):
         yield Deviation(
             "questions",
