@@ -223,7 +223,9 @@ def test_between_steps_the_network_is_an_ordinary_one(
     import torch
     from transformers import AutoModelForCausalLM
 
-    plain = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.float32).eval()
+    plain = AutoModelForCausalLM.from_pretrained(
+        tiny_model, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
     ids = torch.arange(5, 25)[None]
     checked = []
 

@@ -1,5 +1,6 @@
-"""Which device and arithmetic `auto` means."""
+"""Which device and arithmetic `auto` means, and how attention is computed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,31 @@ def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="--device cuda: this machine has none"):
         network.adapt_to_machine(Recipe(device="cuda"))
     assert network.default_recipe() == "cpu"
+
+
+def test_attention_of_short_rows_is_computed_plainly_and_says_the_same(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(network, "SHORT", 64)  # the tiny model takes no long rows
+
+    short = network.adapt_to_machine(Recipe(device="cpu", dtype="float32", max_tokens=64))
+    long = replace(short, max_tokens=128)
+    assert (network.attention(short), network.attention(long)) == ("eager", None)
+    assert network.attention(replace(short, device="cuda")) is None
+    plain, kernel = (network.load_network(tiny_model, "tiny", each) for each in (short, long))
+    assert plain.config._attn_implementation == "eager"
+    assert kernel.config._attn_implementation == "sdpa"
+    ids = torch.arange(5, 25).reshape(2, 10)
+    mask = torch.ones_like(ids)
+    mask[1, 7:] = 0  # a shorter row
+    losses = []
+    for loaded in (plain.eval(), kernel.eval()):
+        logits = loaded(input_ids=ids, attention_mask=mask, use_cache=False).logits
+        loss = logits[mask == 1].float().logsumexp(-1).sum()
+        loss.backward()
+        losses.append((loss.detach(), loaded.model.layers[0].mlp.up_proj.weight.grad))
+    largest = float(losses[0][1].abs().max())
+    assert largest > 0.1
+    torch.testing.assert_close(losses[0], losses[1], rtol=1e-4, atol=1e-4 * largest)

@@ -30,6 +30,7 @@ from puzzlemark.training.frozen import FrozenLayers, StateStore, digest_of_froze
 from puzzlemark.training.loop import Loop, Moment, Pause, pausable, steps_per_epoch
 from puzzlemark.training.network import (
     adapt_to_machine,
+    attention,
     default_recipe,
     encoder,
     find_base,
@@ -181,6 +182,7 @@ def _freeze(loop: Loop, cache: Path, identity: Mapping[str, Any]) -> FrozenLayer
         **{name: identity["recipe"][name] for name in ("dtype", "device", "threads")},
         **{name: identity["versions"][name] for name in ("torch", "transformers")},
         "processor": torch.backends.cpu.get_cpu_capability(),
+        "attention": attention(loop.recipe),
     }
     store = StateStore(cache, decides)
     frozen = FrozenLayers(loop.network, layers, below, store, loop.arithmetic)
