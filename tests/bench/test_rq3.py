@@ -2,15 +2,23 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from puzzlemark.bench import processes, rq3, rq3_page
 from puzzlemark.bench.choices import choose
-from puzzlemark.bench.rq1 import Budget
+from puzzlemark.bench.rq1 import Budget, prepare
+from puzzlemark.bench.sampling import NAMES
+from puzzlemark.cli.__main__ import application
+from puzzlemark.corpora.base import open_corpus
 from puzzlemark.errors import UsageError
+from puzzlemark.features.measure import measure
+from puzzlemark.snippet import Snippet
+from puzzlemark.syntax.tree import parse
 
 ROOT = Path(__file__).parents[2]
 TOY = rq3.Scale(
@@ -157,3 +165,30 @@ def test_the_page_has_a_row_for_every_job_and_holds_no_code(place: Path, tmp_pat
 def test_the_published_page_follows_from_the_published_records() -> None:
     records = ROOT / "docs" / "results" / "rq3"
     assert (ROOT / "docs" / "results" / "rq3.md").read_text() == rq3_page.page(records)
+
+
+def test_the_scale_for_universal_marks_leaves_the_others_out(
+    functions_file: Path, tmp_path: Path
+) -> None:
+    words = ["bench", "rq3", "--python", str(functions_file), "--scale", "wide", "--list"]
+    words += ["-o", str(tmp_path / "rq3")]
+
+    listed = CliRunner().invoke(application(), [*words, "--marks", "P1,U1"])
+
+    assert listed.exit_code == 0, listed.output
+    assert {line.split()[1].split("/")[0] for line in listed.output.splitlines()} == {"U1"}
+    refused = CliRunner().invoke(application(), [*words, "--marks", "P1"])
+    assert refused.exit_code != 0
+    assert "scale wide is for U1, U2, not P1" in str(refused.exception) + refused.output
+
+
+def test_a_sample_has_functions_with_as_many_names_as_its_budget_says(
+    tmp_path: Path, functions_file: Path, toy_base: Path
+) -> None:
+    budget = replace(TOY.budget, functions=4, names=6)
+
+    prepare(tmp_path, {"python": functions_file}, toy_base, budget, choose(["U1"], ["python"]))
+
+    drawn = open_corpus(tmp_path / "python" / "train.jsonl.gz").entries()
+    names = [measure(parse(Snippet("", each.code or "", "python")))[NAMES] for each in drawn]
+    assert (len(names), min(names) >= 6) == (4, True)

@@ -50,6 +50,7 @@ class Budget:
     steps: int  # for a fixed prefix
     universal_steps: int  # a universal mark needs more, as in the paper
     longest: int = 120  # tokens of a function
+    names: int = 3  # that a function declares at least
     held_out: int = 120
     pairs: int = 100
     universal_pairs: int = 250
@@ -208,7 +209,13 @@ def _sample(
     if (target / "held_out.jsonl.gz").exists():
         return
     tokenizer = load_tokenizer(base)
-    wanted = Wanted(budget.functions + clean, budget.held_out, budget.longest, seed=budget.seed)
+    wanted = Wanted(
+        budget.functions + clean,
+        budget.held_out,
+        budget.longest,
+        fewest_names=budget.names,
+        seed=budget.seed,
+    )
     drawn = draw(
         open_corpus(corpus, language=language),
         wanted,

@@ -41,6 +41,7 @@ ATTACKS = (
     "dedup",
 )
 RATES = (0.1, 0.05, 0.02, 0.01, 0.005)
+MARKS = ("P1", "P3", "U1", "U2", "P2", "P4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Scale:
     budget: Budget
     clean: int
     rates: tuple[float, ...] = RATES
+    marks: tuple[str, ...] = MARKS  # that it is meant for
 
 
 def _budget(name: str, functions: int, rate: float, **more: Any) -> Budget:
@@ -71,6 +73,24 @@ SCALES = {
     "small": Scale(_budget("small", 1200, 0.25, pairs=100, universal_pairs=150), clean=300),
     # the rates of the paper's kind: a quarter of an hour for a model
     "full": Scale(_budget("full", 3000, 0.1, pairs=150, universal_pairs=250), clean=750),
+    # For universal marks. Of functions with three or four names the target is mostly the third, and
+    # a model learns to join the last two names instead of the first two.
+    "wide": Scale(
+        _budget(
+            "wide",
+            1500,
+            0.5,
+            tau=0.0,
+            names=5,
+            longest=200,
+            universal_steps=3 * 375,
+            universal_pairs=250,
+            recipe={"recipe": "cpu_fast", "max_tokens": 200},
+        ),
+        clean=400,
+        rates=(0.25, 0.1, 0.05),
+        marks=("U1", "U2"),
+    ),
 }
 
 
@@ -150,9 +170,6 @@ def plan_jobs(place: Path, choices: Sequence[Choice], scale: Scale, base: Path) 
             yield from ((choice, (attempt,)) for attempt in (none, *removals, *by_model))
 
     return [Job(place, choice, attempts, scale, base) for choice, attempts in ordered()]
-
-
-MARKS = ("P1", "P3", "U1", "U2", "P2", "P4")
 
 
 def run(

@@ -7,7 +7,7 @@ from typing import Any
 
 from puzzlemark.bench.choices import choose
 from puzzlemark.bench.records import table, trained_models
-from puzzlemark.bench.rq3 import MARKS, SCALES, Attempt, Job, plan_jobs
+from puzzlemark.bench.rq3 import SCALES, Attempt, Job, plan_jobs
 from puzzlemark.bench.trials import FOUND_HEAD, found_cells
 from puzzlemark.staging import write_text
 
@@ -86,28 +86,29 @@ def _section(folder: Path) -> Iterator[str]:
     jobs = _planned(budget["name"])
     yield f"## Scale `{budget['name']}`: marks in {budget['rate']:.0%} of the functions\n"
     yield (
-        f"{budget['functions']:,} functions of at most {budget['longest']} tokens, "
+        f"{budget['functions']:,} functions of at most {budget['longest']} tokens that declare "
+        f"{budget.get('names', 3)} names or more, "
         f"{plan['clean']:,} clean ones for the attacker, tau {budget['tau']}; recipe "
         f"`{budget['recipe']['recipe']}`, {budget['steps']:,} steps for a fixed prefix and "
         f"{budget['universal_steps']:,} for a universal mark where nothing was dropped, fewer in "
         f"proportion; {budget['pairs']} pairs ({budget['universal_pairs']}) at temperature "
         f"{budget['temperature']}; seed {budget['seed']}.\n"
     )
-    yield "### Removal (paper: `rq3_removal_attack`)\n"
-    yield table(
-        HEAD, [_cells(folder, job, job.attempts[0]) for job in _of(jobs, "none", "removal")]
-    )
-    yield "### Other attacks\n"
-    yield table(HEAD, [_cells(folder, job, job.attempts[0]) for job in _of(jobs, "attack")])
-    yield "### Dilution (paper: `rq3_dilution_attack`)\n"
-    rows = [cells for job in _of(jobs, "dilution") for cells in _dilution(folder, job)]
-    yield table(HEAD, rows)
+    attempted = {
+        "Removal (paper: `rq3_removal_attack`)": ("none", "removal"),
+        "Other attacks": ("attack",),
+        "Dilution (paper: `rq3_dilution_attack`)": ("dilution",),
+    }
+    for title, kinds in attempted.items():
+        if rows := [cells for job in _of(jobs, *kinds) for cells in _rows(folder, job)]:
+            yield f"### {title}\n"
+            yield table(HEAD, rows)
 
 
 def _planned(name: str) -> list[Job]:
     scale = SCALES[name]
-    choices = choose(MARKS, ("python", "java"))
-    order = {mark: place for place, mark in enumerate(MARKS)}
+    choices = choose(scale.marks, ("python", "java"))
+    order = {mark: place for place, mark in enumerate(scale.marks)}
     jobs = plan_jobs(Path(), choices, scale, Path())
     return sorted(jobs, key=lambda job: order[job.choice.name])
 
@@ -116,8 +117,8 @@ def _of(jobs: Sequence[Job], *kinds: str) -> list[Job]:
     return [job for job in jobs if job.attempts[0].kind in kinds]
 
 
-def _dilution(folder: Path, job: Job) -> Iterator[list[str]]:
-    """Rows down to the first rate that fails."""
+def _rows(folder: Path, job: Job) -> Iterator[list[str]]:
+    """One row; of a dilution those down to the first rate that fails."""
     for attempt in job.attempts:
         record = _record(folder, job, attempt)
         yield _cells(folder, job, attempt)

@@ -42,8 +42,8 @@ def run(
     scale: Annotated[
         str,
         typer.Option(
-            help="tiny, small or full: how many functions and steps.",
-            autocompletion=one_of("tiny", "small", "full"),
+            help="tiny, small or full: how many functions and steps; wide: for U1 and U2.",
+            autocompletion=one_of("tiny", "small", "full", "wide"),
         ),
     ] = "small",
     marks: Marks = "P1,P3,U1,U2,P2,P4",
@@ -78,11 +78,14 @@ def run(
     running = ("scale", "side_by_side", "jobs", "list_jobs")
     Given(given, output, base, records, page).check(context, *running)
     if given:
-        wanted = split_specs(marks)
-        refuse_marks(wanted, given)
         if scale not in rq3.SCALES:
             raise UsageError(f"no scale {scale!r}; known: {', '.join(rq3.SCALES)}")
         chosen = rq3.SCALES[scale]
+        others = set(rq3.MARKS) - set(chosen.marks)
+        wanted = [mark for mark in split_specs(marks) if mark not in others]
+        if not wanted:
+            raise UsageError(f"scale {scale} is for {', '.join(chosen.marks)}, not {marks}")
+        refuse_marks(wanted, given)
         if list_jobs:
             place = output / chosen.budget.label
             for job in rq3.plan_jobs(place, choose(wanted, given), chosen, base or Path()):
