@@ -165,7 +165,7 @@ def compared_cells(found: Comparison) -> list[str]:
         f"{found.bleu.marked:.1f}",
         f"{found.bleu.welch.p:.2f}",
         f"{found.bleu.paired.p:.2f}",
-        f"{found.bleu.cohens_d:+.2f}",
+        f"{found.bleu.cohens_d:+z.2f}",
         f"{found.exact.bare.count}/{found.exact.bare.of}",
         f"{found.exact.marked.count}/{found.exact.marked.of}",
         f"{found.exact.p:.2f}",

@@ -159,7 +159,7 @@ def _verdict_cells(row: Row) -> Iterator[list[str]]:
             _hits(by_arm["control"]),
             _hits(by_arm["placebo"]) if "placebo" in by_arm else "-",
             f"**{verdict.word}**" + ("" if row.is_fair(kind) else " (former control)"),
-            f"{verdict.log10_p or 0.0:.1f}",
+            f"{verdict.log10_p or 0.0:z.1f}",
             scientific(fisher.log10_p),
             " ".join(PAPER_P.get(row.mark, "-")) if kind == "marked" else "0.25 to 1",
         ]

@@ -269,7 +269,7 @@ def _share(share: Mapping[str, Any] | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.1f}"
+    return "-" if value is None else f"{value:+z.1f}"
 
 
 def _read(path: Path) -> Any:

@@ -146,6 +146,6 @@ def found_cells(record: Mapping[str, Any]) -> list[str]:
         f"{control.control_hits}/{control.pairs}",
         f"{placebo.control_hits}/{placebo.pairs}" if placebo else "-",
         f"**{verdict.word}**",
-        f"{verdict.log10_p or 0.0:.1f}",
+        f"{verdict.log10_p or 0.0:z.1f}",
         scientific(fisher.log10_p) if fisher else "-",
     ]

@@ -389,7 +389,7 @@ def _print(run: "Run", standing: "Standing") -> None:
     for finding in (*verdict.decisive, *verdict.beside):
         against = "" if finding.against is None else f" against {finding.against}"
         mark = "  <- decisive" if finding in verdict.decisive else ""
-        console.print(f"  {finding.test + against:<32} log10 p = {finding.log10_p:.2f}{mark}")
+        console.print(f"  {finding.test + against:<32} log10 p = {finding.log10_p:z.2f}{mark}")
     for caveat in verdict.caveats:
         console.print(f"  note: {escape(caveat)}")
     failed = run.answers.failed
