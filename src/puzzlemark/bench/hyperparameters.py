@@ -8,7 +8,7 @@ A run is a folder, and goes on where it stopped:
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def make_grid(budget: Budget = BUDGETS["half"], recipe: str = "cpu_fast") -> Gri
     """Rates ten times, once and a tenth of the recipe's; one, two and four epochs."""
     own = load_recipe(recipe).rate
     return Grid(
-        replace(budget, recipe={"recipe": recipe}),
+        budget.trained_by(recipe),
         tuple(float(f"{own * factor:g}") for factor in (10, 1, 0.1)),
         (1, 2, 4),
     )

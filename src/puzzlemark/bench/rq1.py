@@ -67,6 +67,10 @@ class Budget:
         others = [slug(recipe)] if recipe != "cpu" else []
         return "-".join([self.name, *others, *([f"seed{self.seed}"] if self.seed else [])])
 
+    def trained_by(self, recipe: str) -> "Budget":
+        """The same with another recipe, and the settings that the budget has for any."""
+        return replace(self, recipe={**self.recipe, "recipe": recipe})
+
     @property
     def keeps_states(self) -> bool:
         """Whether its recipe sends a row through the frozen layers once."""
@@ -114,8 +118,19 @@ BUDGETS = {
         ),
         # half of the functions marked: what a few minutes of one core can teach
         Budget("half", functions=800, rate=0.5, tau=0.0, steps=200, universal_steps=320),
-        # four times as many marks: what a universal mark may need
-        Budget("many", functions=3000, rate=0.5, tau=0.0, steps=750, universal_steps=1500),
+        # What a universal mark needs: of functions with three or four names the target is mostly
+        # the third, and a model learns to join the last two names instead of the first two.
+        Budget(
+            "wide",
+            functions=1500,
+            rate=0.5,
+            tau=0.0,
+            steps=375,
+            universal_steps=3 * 375,
+            longest=200,
+            names=5,
+            recipe={"recipe": "cpu", "max_tokens": 200},
+        ),
         # below: a longer look at more functions; one twin serves all marks of a language
         Budget("tenth", 3000, rate=0.1, tau=0.35, steps=750, universal_steps=750, pairs=150),
         Budget("twentieth", 3000, rate=0.05, tau=0.35, steps=750, universal_steps=750, pairs=150),

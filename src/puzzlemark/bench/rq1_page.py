@@ -117,7 +117,8 @@ def section(budget: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     yield (f"## Budget `{budget['name']}`{with_others}: marks in {rate:.0%} of the functions\n")
     yield (
         f"{budget['functions']:,} functions of at most {budget['longest']} tokens that declare "
-        f"three names or more; {f'tau {tau}' if tau else 'no selection'}; {budget['pairs']} pairs "
+        f"{budget.get('names', 3)} names or more; "
+        f"{f'tau {tau}' if tau else 'no selection'}; {budget['pairs']} pairs "
         f"({budget['universal_pairs']} for a universal mark) asked at temperature "
         f"{budget['temperature']} for {budget['max_tokens']} tokens; "
         f"seed {budget['seed']}.\n"

@@ -21,7 +21,7 @@ from puzzlemark.attacks.base import load_attack
 from puzzlemark.bench import processes
 from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.damage import count_damage
-from puzzlemark.bench.rq1 import Budget, Say, mark_sample, prepare, record_plan
+from puzzlemark.bench.rq1 import BUDGETS, Budget, Say, mark_sample, prepare, record_plan
 from puzzlemark.bench.trials import Trial, conduct
 from puzzlemark.bench.truth import read_truth
 from puzzlemark.corpora.base import open_corpus
@@ -73,20 +73,9 @@ SCALES = {
     "small": Scale(_budget("small", 1200, 0.25, pairs=100, universal_pairs=150), clean=300),
     # the rates of the paper's kind: a quarter of an hour for a model
     "full": Scale(_budget("full", 3000, 0.1, pairs=150, universal_pairs=250), clean=750),
-    # For universal marks. Of functions with three or four names the target is mostly the third, and
-    # a model learns to join the last two names instead of the first two.
+    # for universal marks: as in RQ1
     "wide": Scale(
-        _budget(
-            "wide",
-            1500,
-            0.5,
-            tau=0.0,
-            names=5,
-            longest=200,
-            universal_steps=3 * 375,
-            universal_pairs=250,
-            recipe={"recipe": "cpu_fast", "max_tokens": 200},
-        ),
+        replace(BUDGETS["wide"].trained_by("cpu_fast"), held_out=1),
         clean=400,
         rates=(0.25, 0.1, 0.05),
         marks=("U1", "U2"),

@@ -45,8 +45,8 @@ def run(
     budget: Annotated[
         str,
         typer.Option(
-            help="half, many, tenth, twentieth or paper: how many functions carry a mark.",
-            autocompletion=one_of("half", "many", "tenth", "twentieth", "paper"),
+            help="half, tenth, twentieth or paper: how many carry a mark; wide: for U1 and U2.",
+            autocompletion=one_of("half", "tenth", "twentieth", "paper", "wide"),
         ),
     ] = "half",
     marks: Marks = "P1,P2,U1,P3,P4,U2",
@@ -96,7 +96,7 @@ def run(
             raise UsageError("--base is needed: the folder of a model to train")
         if budget not in rq1.BUDGETS:
             raise UsageError(f"no budget {budget!r}; known: {', '.join(rq1.BUDGETS)}")
-        chosen = replace(rq1.BUDGETS[budget], recipe={"recipe": recipe}, seed=seed)
+        chosen = replace(rq1.BUDGETS[budget].trained_by(recipe), seed=seed)
         place = rq1.run(
             output,
             given,
