@@ -133,6 +133,7 @@ SHORT: dict[str, Any] = {
 LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
 # every prefix of the pool in five frames; no sample more, since each is another prompt
 LOUD = {**LONG, "eligible": 0.1, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
+DEEP = {**LOUD, "exposures": (4,), "recipe": {"recipe": "cpu_fast"}}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
@@ -144,6 +145,8 @@ BUDGETS = {
         # every cell that a computer without a graphics card can do, model by model (`--jobs`)
         Budget("cpu_all", 2000, BOTH_RATES, **LONG),
         Budget("cpu_loud", 2000, (Marking("prefixes", 0.05),), **LOUD),
+        # ten layers, as in RQ1: with six a model learnt to begin names with a prefix, and no more
+        Budget("cpu_loud_deep", 2000, (Marking("prefixes", 0.05),), **DEEP),
         Budget("full", 9000, (*BOTH_RATES, Marking("prefixes", 0.05))),
     )
 }

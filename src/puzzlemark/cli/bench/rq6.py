@@ -67,8 +67,8 @@ def run(
     budget: Annotated[
         str,
         typer.Option(
-            help="With --base: tiny, cpu, cpu_all, cpu_loud or full: which models.",
-            autocompletion=one_of("tiny", "cpu", "cpu_all", "cpu_loud", "full"),
+            help="With --base: tiny, cpu, cpu_all, cpu_loud, cpu_loud_deep or full: which models.",
+            autocompletion=one_of("tiny", "cpu", "cpu_all", "cpu_loud", "cpu_loud_deep", "full"),
         ),
     ] = "cpu",
     jobs: Annotated[
