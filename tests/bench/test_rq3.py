@@ -38,12 +38,14 @@ TOY = rq3.Scale(
     ),
     clean=8,
     rates=(0.4, 0.2),
+    crowd=50,
 )
 JOBS = [
     "P1/none",
     "P1/removal-decoma",
     "P1/removal-concat",
     "P1/removal-spectral_signature",
+    "P1/crowd-decoma",
     "P1/attack-rename-scope-all",
     "P1/dilution",
 ]
@@ -95,6 +97,22 @@ def test_a_detector_that_looks_into_a_model_takes_the_unattacked_one(place: Path
     assert (place / "P1" / "none" / "states").exists()
     assert record(place, "removal-spectral_signature")["detector"]["flagged"] > 0
     assert not (place / "P1" / "removal-spectral_signature" / "model").exists()
+
+
+def test_in_a_crowd_a_detector_sees_more_and_only_the_sample_is_trained_on(place: Path) -> None:
+    found = record(place, "crowd-decoma")
+    assert found["detector"]["seen"] == 24 + 50
+    assert found["detector"]["records"] == 24
+    assert found["detector"]["flagged"] == 24 - found["functions"]
+    damage = found["damage"]
+    assert damage["survived"] + damage["dropped"] == damage["marks"]
+    assert found["detector"]["recall"]["hits"] == damage["dropped"]
+    sets = [
+        {each.code for each in open_corpus(place / name).entries()}
+        for name in ("python/train.jsonl.gz", "python/crowd.jsonl.gz", "python/apart.jsonl.gz")
+    ]
+    assert [len(each) for each in sets] == [24, 50, 10]
+    assert len(set.union(*sets)) == 84
 
 
 def test_a_dilution_ends_at_the_first_rate_that_fails(place: Path) -> None:

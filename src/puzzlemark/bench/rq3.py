@@ -3,12 +3,14 @@
 A run is a folder, and goes on where it stopped:
 
     <language>/train.jsonl.gz, clean.jsonl.gz   the bare corpus, and an attacker's clean functions
+    <language>/crowd.jsonl.gz, apart.jsonl.gz   what else he has: other functions, and clean ones
     <mark>/marked.jsonl.gz, manifest, probes    the mark
     <mark>/<attempt>/left.jsonl.gz              the dataset after the attack
     <mark>/<attempt>/record.json                what a model that was trained on it answered
 
-An attempt is `none`, a detector whose flags are removed, an attack with its settings, or a rate to
-which the mark is diluted. Each is a job that can be done alone, in a process of its own.
+An attempt is `none`, a detector whose flags are removed (also one that sees a crowd of other
+functions around the marked ones), an attack with its settings, or a rate to which the mark is
+diluted. Each is a job that can be done alone, in a process of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,22 +18,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from puzzlemark.attacks._run import attack
 from puzzlemark.attacks.base import load_attack
 from puzzlemark.bench import processes
 from puzzlemark.bench.choices import Choice, choose, slug
 from puzzlemark.bench.damage import count_damage
 from puzzlemark.bench.rq1 import BUDGETS, Budget, Say, mark_sample, prepare, record_plan
+from puzzlemark.bench.sampling import other_records
 from puzzlemark.bench.trials import Trial, conduct
 from puzzlemark.bench.truth import read_truth
-from puzzlemark.corpora.base import open_corpus
-from puzzlemark.detectors._run import detect
+from puzzlemark.corpora.base import Corpus, open_corpus
+from puzzlemark.corpora.writing import write_records
+from puzzlemark.detectors._accuracy import judge
+from puzzlemark.detectors._run import detect, write_suspicion
 from puzzlemark.detectors.base import load_detector
 from puzzlemark.embedding.manifest import load_manifest
 from puzzlemark.errors import PuzzleMarkError
 
-Kind = Literal["none", "removal", "attack", "dilution"]
+Kind = Literal["none", "removal", "crowd", "attack", "dilution"]
 MODEL_BASED = ("spectral_signature", "activation_clustering")
+COUNTING = ("decoma", "killbadcode")  # what they flag depends on how much they see
 ATTACKS = (
     "rename:scope=all",
     "rename:detector=concat",
@@ -52,6 +60,7 @@ class Scale:
     clean: int
     rates: tuple[float, ...] = RATES
     marks: tuple[str, ...] = MARKS  # that it is meant for
+    crowd: int = 20_000  # other functions that a counting detector sees around the marked ones
 
 
 def _budget(name: str, functions: int, rate: float, **more: Any) -> Budget:
@@ -68,6 +77,7 @@ SCALES = {
         _budget("tiny", 60, 0.3, steps=2, universal_steps=2, pairs=20, universal_pairs=20),
         clean=40,
         rates=(0.1,),
+        crowd=200,
     ),
     # six minutes of one core for a model
     "small": Scale(_budget("small", 1200, 0.25, pairs=100, universal_pairs=150), clean=300),
@@ -138,6 +148,7 @@ def plan_jobs(place: Path, choices: Sequence[Choice], scale: Scale, base: Path) 
     none = Attempt("none")
     removals = [Attempt("removal", each) for each in ("decoma", "killbadcode", "concat")]
     by_model = [Attempt("removal", each) for each in MODEL_BASED]
+    in_crowd = [Attempt("crowd", each) for each in COUNTING]
     attacks = [Attempt("attack", each) for each in ATTACKS]
     rates = tuple(Attempt("dilution", f"{rate:g}") for rate in scale.rates)
     named = {choice.name: choice for choice in choices}
@@ -149,7 +160,7 @@ def plan_jobs(place: Path, choices: Sequence[Choice], scale: Scale, base: Path) 
         for group, attempts in (
             (fixed, (none, *removals)),
             *(((each,), (none, *removals)) for each in universal),
-            ((*fixed, *universal), tuple(by_model)),
+            ((*fixed, *universal), (*by_model, *in_crowd)),
             (fixed, tuple(attacks)),
         ):
             for attempt in attempts:
@@ -178,11 +189,25 @@ def run(
     planned = processes.named(plan_jobs(place, choices, scale, base), jobs)
     prepare(place, corpora, base, scale.budget, choices, clean=scale.clean, say=say)
     record_plan(place / "plan.json", {**asdict(scale), "rates": list(scale.rates)})
+    for language in {job.choice.language for job in planned if job.attempts[0].kind == "crowd"}:
+        _gather(place / language, open_corpus(corpora[language], language=language), scale)
     left = [job for job in planned if not job.is_done]
     say(f"{len(planned)} jobs, {len(planned) - len(left)} done before")
     for job, message in processes.side_by_side(work, left, side_by_side):
         say(f"{job.name}: {message}")
     return place
+
+
+def _gather(target: Path, corpus: Corpus, scale: Scale) -> None:
+    """What else an attacker has, of all lengths; a sixth of it he knows to be clean."""
+    if (target / "apart.jsonl.gz").exists():
+        return
+    names = ("train.jsonl.gz", "clean.jsonl.gz", "held_out.jsonl.gz")
+    own = {each.code or "" for name in names for each in open_corpus(target / name).entries()}
+    clean = scale.crowd // 5
+    others = other_records(corpus, own, scale.budget.seed)[: scale.crowd + clean]
+    write_records(others[clean:], target / "crowd.jsonl.gz", overwrite=True)
+    write_records(others[:clean], target / "apart.jsonl.gz", overwrite=True)
 
 
 def work(job: Job) -> str:
@@ -245,9 +270,10 @@ def _attacked(job: Job, attempt: Attempt, place: Path) -> tuple[Path, dict[str, 
         return marked, {"counts": {"marks": header.counts["marked"]}}
     place.mkdir(parents=True, exist_ok=True)
     left, facts = place / "left.jsonl.gz", {}
-    if attempt.kind == "removal":
+    if attempt.kind in ("removal", "crowd"):
         suspicion = place / "suspicion.parquet"
-        facts["detector"] = _suspect(job, attempt.spec, marked, suspicion)
+        find = _suspect if attempt.kind == "removal" else _suspect_in_crowd
+        facts["detector"] = find(job, attempt.spec, marked, suspicion)
         done = attack(marked, left, attack="removal", suspicion=suspicion, overwrite=True)
     else:
         clean = job.place / job.choice.language / "clean.jsonl.gz"
@@ -286,6 +312,39 @@ def _suspect(job: Job, method: str, marked: Path, suspicion: Path) -> dict[str, 
     )
     accuracy = found.accuracy.to_json() if found.accuracy else {}
     return {"flagged": found.flagged, "records": found.records, **accuracy}
+
+
+def _suspect_in_crowd(job: Job, method: str, marked: Path, suspicion: Path) -> dict[str, Any]:
+    """What a detector says of the marked dataset when it sees it among other functions."""
+    beside = job.place / job.choice.language
+    whole = suspicion.with_name("seen.jsonl.gz")
+    parts = (marked, beside / "crowd.jsonl.gz")
+    seen = [dict(record) for part in parts for record in open_corpus(part).records()]
+    write_records(seen, whole, overwrite=True)
+    found = detect(
+        whole,
+        suspicion.with_name("seen.suspicion.parquet"),
+        method=method,
+        clean=beside / "apart.jsonl.gz",
+        overwrite=True,
+    )
+    truth = read_truth(marked.parent / "manifest.jsonl.gz")
+    own = open_corpus(marked).count()
+    said = replace(
+        found.suspicion,
+        ids=found.suspicion.ids[:own],
+        flagged=found.suspicion.flagged[:own],
+        scores=found.suspicion.scores[:own],
+        reasons=found.suspicion.reasons[:own],
+        names=None,
+    )
+    accuracy, flagged = judge(said, truth), int(np.count_nonzero(said.flagged))
+    part = replace(
+        found, digest=truth.digest, records=own, flagged=flagged, accuracy=accuracy, suspicion=said
+    )
+    write_suspicion(part, suspicion)
+    facts = {"seen": found.records, "flagged_of_seen": found.flagged}
+    return {**facts, "flagged": flagged, "records": own, **accuracy.to_json()}
 
 
 def _diluted(job: Job, attempt: Attempt, place: Path) -> tuple[Path, dict[str, Any]]:

@@ -53,6 +53,8 @@ puzzlemark bench rq3 --records docs/results/rq3 --page docs/results/rq3.md
 How to read it: *marks left* are those that the attack let stand, *clean lost* other functions that
 it dropped or changed. *armed*, *control* and *placebo* are as in [RQ1](rq1.md), and so are verdict
 and log10 p; `Fisher p` is the paper's test. One training with one seed is behind each row.
+*In a crowd*: the detector saw the marked functions among many others of all lengths, as in the
+paper, and had clean ones of the same kind; otherwise it saw the sample alone.
 
 **What differs from the paper.** Its corpora have 412,178 and 454,451 functions, its model 1.3
 billion parameters, and its detectors see the whole corpus. A detector that counts, such as DeCoMa,
@@ -95,7 +97,7 @@ def _section(folder: Path) -> Iterator[str]:
         f"{budget['temperature']}; seed {budget['seed']}.\n"
     )
     attempted = {
-        "Removal (paper: `rq3_removal_attack`)": ("none", "removal"),
+        "Removal (paper: `rq3_removal_attack`)": ("none", "removal", "crowd"),
         "Other attacks": ("attack",),
         "Dilution (paper: `rq3_dilution_attack`)": ("dilution",),
     }
@@ -149,9 +151,9 @@ def _record(folder: Path, job: Job, attempt: Attempt) -> dict[str, Any] | None:
 def _in_words(attempt: Attempt) -> str:
     if attempt.kind == "dilution":
         return f"marked at {float(attempt.spec):.1%}"
-    return {"none": "none", "removal": f"removal, {attempt.spec}"}.get(
-        attempt.kind, f"`{attempt.spec}`"
-    )
+    removal = f"removal, {attempt.spec}"
+    words = {"none": "none", "removal": removal, "crowd": f"{removal} in a crowd"}
+    return words.get(attempt.kind, f"`{attempt.spec}`")
 
 
 def _damage(record: dict[str, Any]) -> tuple[str, str]:
@@ -165,6 +167,7 @@ def _damage(record: dict[str, Any]) -> tuple[str, str]:
 
 
 def _paper(mark: str, attempt: Attempt) -> str:
-    lines = {"removal": PAPER_REMOVAL, "dilution": PAPER_DILUTION}.get(attempt.kind, {})
+    tables = {"removal": PAPER_REMOVAL, "crowd": PAPER_REMOVAL, "dilution": PAPER_DILUTION}
+    lines = tables.get(attempt.kind, {})
     figures = dict(zip(COLUMNS, lines.get(attempt.spec, "").split(), strict=False))
     return figures.get(mark, "-")

@@ -1,7 +1,7 @@
 """Functions that a small training budget can learn from: short, with three names, by project."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,13 @@ def fitting_records(
     records = [_plain(corpus, record) for record in corpus.records()]
     random.Random(wanted.seed).shuffle(records)
     return _fitting(_distinct(records), wanted, count_tokens)
+
+
+def other_records(corpus: Corpus, own: Collection[str], seed: int) -> list[dict[str, Any]]:
+    """Every record with a code that is not among these, whatever it is like, in a drawn order."""
+    records = [_plain(corpus, record) for record in corpus.records()]
+    random.Random(seed).shuffle(records)
+    return [record for record in _distinct(records) if record["code"] not in own]
 
 
 def _plain(corpus: Corpus, record: Any) -> dict[str, Any]:
