@@ -15,7 +15,14 @@ from statistics import median
 from puzzlemark.training.recipes.base import load_recipe
 from puzzlemark.training.run import train
 
-RECIPES = ("cpu", "cpu:vocabulary=corpus", "cpu:frozen=once", "cpu_fast", "cpu_fast:layers=6")
+RECIPES = (
+    "cpu",
+    "cpu:vocabulary=corpus",
+    "cpu:frozen=once",
+    "cpu_fast",
+    "cpu_fast:vocabulary=sampled",
+    "cpu_fast:layers=6",
+)
 
 
 def main() -> None:

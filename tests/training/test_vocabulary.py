@@ -1,5 +1,6 @@
 """A softmax over fewer pieces: the loss with all others impossible, and an ordinary model after."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,70 @@ def test_a_corpus_that_uses_all_pieces_is_trained_as_ever(tiny_model: Path) -> N
         loop.run(ignore)
         losses.append([step.loss for step in loop.course.steps])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_with_all_others_drawn_loss_and_gradients_are_those_of_all_pieces(
+    tiny_model: Path,
+) -> None:
+    documents = few_pieces(6)
+    rows = [documents[index] for index in range(6)]
+    found = []
+    for sampled in (None, 10_000):
+        recipe = Recipe(steps=1, batch=6, **FIELDS)
+        loop = Loop(load(tiny_model), documents, recipe, 0, Course())
+        if sampled is not None:
+            loop.vocabulary = CorpusVocabulary.of(loop.network, documents, sampled=sampled)
+        loss = loop._backward(rows, sum(len(row) - 1 for row in rows))
+        found.append((loss, {n: p.grad for n, p in loop.network.named_parameters()}))
+    (full, gradients), (ours, same) = found
+    assert ours == pytest.approx(full, rel=1e-5)
+    for name, gradient in gradients.items():
+        import torch
+
+        torch.testing.assert_close(same[name], gradient, rtol=1e-4, atol=1e-6)
+
+
+def test_the_draw_stands_for_all_other_pieces_on_average_and_follows_from_seed_and_step(
+    tiny_model: Path,
+) -> None:
+    import torch
+
+    network, documents = load(tiny_model), few_pieces(6)
+    ids = torch.from_numpy(documents[0].astype(np.int64))[None]
+
+    def total(vocabulary: CorpusVocabulary | None, step: int) -> float:
+        with torch.no_grad(), vocabulary.narrowed(step) if vocabulary else nullcontext():
+            return float(network(input_ids=ids).logits[0, -1].exp().sum())
+
+    drawing = CorpusVocabulary.of(network, documents, sampled=20, seed=3)
+    found = np.array([total(drawing, step) for step in range(300)])
+    spread = found.std() / np.sqrt(len(found))
+    assert spread > 0
+    assert abs(found.mean() - total(None, 0)) < 5 * spread
+    assert total(CorpusVocabulary.of(network, documents), 0) < total(None, 0) * 0.5
+    again = CorpusVocabulary.of(network, documents, sampled=20, seed=3)
+    other = CorpusVocabulary.of(network, documents, sampled=20, seed=4)
+    assert [total(again, step) for step in range(3)] == found[:3].tolist()
+    assert total(other, 0) != found[0]
+
+
+def test_a_piece_that_never_occurs_is_pushed_down_by_draws_alone(
+    tiny_model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    import torch
+
+    likely = {}
+    for vocabulary in ("corpus", "sampled"):
+        fields: dict[str, Any] = SMALL | {"vocabulary": vocabulary, "epochs": 8.0}
+        train(corpus, tiny_model, tmp_path / vocabulary, **fields)
+        network = load(tmp_path / vocabulary)
+        ids = torch.arange(5, 35)[None]
+        chances = network(input_ids=ids).logits[0].softmax(-1).mean(0)
+        before, after = weights(tiny_model), weights(tmp_path / "corpus")
+        name = "lm_head.weight"
+        unused = torch.from_numpy(np.asarray(before[name] == after[name]).all(1))
+        likely[vocabulary] = float(chances[unused].sum().detach())
+    assert likely["sampled"] < 0.8 * likely["corpus"]
 
 
 def test_the_saved_model_is_an_ordinary_one_with_all_its_pieces(

@@ -114,8 +114,10 @@ def run(
         typer.Option(help="With --part top: when a row goes through the layers below."),
     ] = None,
     vocabulary: Annotated[
-        Literal["all", "corpus"] | None,
-        typer.Option(help="Pieces in the softmax: all, or those that the dataset uses."),
+        Literal["all", "corpus", "sampled"] | None,
+        typer.Option(
+            help="Pieces in the softmax: all, those of the dataset, or a draw of the others, too."
+        ),
     ] = None,
     cache: Annotated[
         Path | None,

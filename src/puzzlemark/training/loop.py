@@ -145,7 +145,7 @@ class Loop:
         if self.vocabulary is not None:
             padded = (*padded[:2], self.vocabulary.renumber(padded[2], IGNORED))
         ids, mask, targets = (torch.from_numpy(each).to(self.recipe.device) for each in padded)
-        with self._shortened(rows), self.arithmetic():
+        with self._shortened(rows, len(self.course.steps)), self.arithmetic():
             # a cache of keys and values is for sampling
             logits = self.network(input_ids=ids, attention_mask=mask, use_cache=False).logits
         loss = torch.nn.functional.cross_entropy(
@@ -159,11 +159,11 @@ class Loop:
         return float(loss.item())
 
     @contextmanager
-    def _shortened(self, rows: list[Tokens]) -> Iterator[None]:
+    def _shortened(self, rows: list[Tokens], step: int) -> Iterator[None]:
         """Without the work that the recipe saves."""
         with (
             self.frozen.recalled(rows) if self.frozen else nullcontext(),
-            self.vocabulary.narrowed() if self.vocabulary else nullcontext(),
+            self.vocabulary.narrowed(step) if self.vocabulary else nullcontext(),
         ):
             yield
 

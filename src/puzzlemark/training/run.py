@@ -50,7 +50,7 @@ from puzzlemark.training.record import (
     refuse_other,
     write_losses,
 )
-from puzzlemark.training.vocabulary import CorpusVocabulary
+from puzzlemark.training.vocabulary import SAMPLED, CorpusVocabulary
 
 CHECKPOINTS = 20  # in one training, unless told otherwise
 UNSAID = "unsaid"  # a corpus need not say its language to be learnt
@@ -111,8 +111,11 @@ def train(
         loop = _start(output, folder, documents, settled, seed, identity)
         if settled.frozen == "once":
             loop.frozen = _freeze(loop, kept, identity)
-        if settled.vocabulary == "corpus":
-            loop.vocabulary = CorpusVocabulary.of(loop.network, documents)
+        if settled.vocabulary != "all":
+            sampled = SAMPLED if settled.vocabulary == "sampled" else 0
+            loop.vocabulary = CorpusVocabulary.of(
+                loop.network, documents, sampled=sampled, seed=seed
+            )
         with pausable() as pause:
             keeping = _Keeping(output, loop, identity, tokenizer, pause, progress, watch)
             loop.run(keeping.after)

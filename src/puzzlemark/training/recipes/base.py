@@ -17,7 +17,7 @@ Longer = Literal["cut", "skip"]
 Dtype = Literal["auto", "float32", "bfloat16"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Frozen = Literal["each_step", "once"]
-Vocabulary = Literal["all", "corpus"]
+Vocabulary = Literal["all", "corpus", "sampled"]
 
 # fields that have an effect beside some values of another one only
 ONLY_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -57,7 +57,8 @@ class Recipe:
     checkpoint_every: int | None = None  # steps; by default a twentieth of them
     gradient_checkpointing: bool = False  # less memory, a third slower
     frozen: Frozen = "each_step"  # for "top": when a row goes through the layers below
-    vocabulary: Vocabulary = "all"  # pieces in the softmax; or those of the corpus
+    # pieces in the softmax: all, those of the corpus, or these and a draw of the others
+    vocabulary: Vocabulary = "all"
 
     def __post_init__(self) -> None:
         for name in ("layers", "rank", "alpha", "batch", "accumulate", "rate"):
