@@ -133,7 +133,8 @@ SHORT: dict[str, Any] = {
 LONG = {**SHORT, "samples": (1, 5, 20), "sampled": (2, 4), "held_out": 120, "answer": 32}
 # every prefix of the pool in five frames; no sample more, since each is another prompt
 LOUD = {**LONG, "eligible": 0.1, "pairs": 1000, "samples": (1,), "exposures": (2, 4)}
-DEEP = {**LOUD, "exposures": (4,), "recipe": {"recipe": "cpu_fast"}}
+# ten frames, as `probe` makes them: five were too few to show what a model had learnt
+DEEP = {**LOUD, "pairs": 2000, "exposures": (4,), "recipe": {"recipe": "cpu_fast"}}
 BOTH_RATES = (Marking(SYNONYMS, 0.1), Marking(SYNONYMS, 0.02))
 BUDGETS = {
     each.name: each
