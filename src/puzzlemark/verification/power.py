@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
+from statistics import NormalDist, fmean, stdev
 from typing import Literal
 
 from puzzlemark.errors import UsageError
@@ -152,12 +152,8 @@ def _require(**chances: float) -> None:
 
 Answers = Literal["labels", "logprobs"]
 RECORDS = (
-    "docs/results/rq6.md: SmolLM2-135M, 2,000 short Python functions, 200 carriers of them; one "
-    "model, one learning rate"
-)
-PILOTS = (
-    "pilots before RQ6 with SmolLM2-135M, 2,000 short Python functions, 200 carriers of them: two "
-    "models, one learning rate, carriers not chosen by their entropy"
+    "docs/results/rq6.md: SmolLM2-135M, 2,000 short functions of Python or Java, 200 carriers of "
+    "them, one learning rate"
 )
 USUAL_SAMPLES = 5
 HIDDEN = 5  # eligible records for each that carries
@@ -165,35 +161,57 @@ ELIGIBLE = 0.04  # of all records, in CodeSearchNet (docs/results/rq6.md)
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot:
-    """What one carrier added to log E on average, and how much that varied."""
+class Measured:
+    """What one carrier added to log E, in nats, and how much that varies."""
 
-    nats: float
-    spread: float  # the standard deviation of one carrier
-    source: str
+    nats: float  # on average
+    spread: float  # the standard deviation of one carrier within a model
+    between: float  # that of the average, between models: more carriers do not help against it
+    models: int
 
     @classmethod
-    def of_carriers(cls, nats: float, carriers: int) -> "Pilot":
-        """Of which so many showed E >= 1e6 with a chance of 90 %: n nats - z spread sqrt(n)."""
-        short = carriers * nats - 6 * math.log(10)
-        return cls(nats, short / (NormalDist().inv_cdf(0.9) * math.sqrt(carriers)), PILOTS)
+    def of(
+        cls, *models: tuple[float, int], pilot: tuple[float, int], between: float | None = None
+    ) -> "Measured":
+        """Of log10 E and its carriers in models of RQ6; their spread is that of a pilot.
 
-    def as_measured(self, log10_e: float, carriers: int) -> "Pilot":
-        """The same spread, with the mean of one model of RQ6."""
-        return Pilot(log10_e * math.log(10) / carriers, self.spread, RECORDS)
+        A pilot: the nats of a carrier, and how many carriers showed E >= 1e6 with a chance of 90 %.
+        """
+        nats = [log10_e * math.log(10) / carriers for log10_e, carriers in models]
+        mean, needed = pilot
+        short = needed * mean - 6 * math.log(10)  # n nats - z spread sqrt(n) = log(1e6)
+        spread = short / (NormalDist().inv_cdf(0.9) * math.sqrt(needed))
+        return cls(fmean(nats), spread, stdev(nats) if between is None else between, len(models))
+
+    @property
+    def source(self) -> str:
+        """For those who read a plan."""
+        return f"{RECORDS}; {'one model' if self.models == 1 else f'{self.models} models'}"
 
 
+_TWICE_LABELS = Measured.of(
+    *((4.21, 178), (0.37, 179), (5.76, 180), (6.11, 178), (3.71, 178), (5.53, 178)),
+    pilot=(0.0104, 1_870),
+)
+_TWICE_LOGPROBS = Measured.of(
+    *((10.69, 178), (6.82, 179), (14.49, 180), (9.79, 178), (10.39, 178), (10.39, 178)),
+    pilot=(0.123, 160),
+)
 # By what is read of the answers, and how often the model saw each carrier in training. Labels: five
-# samples a prompt. docs/watermarks/synonyms.md has the table with its sources.
-MEASURED: Mapping[tuple[Answers, int], Pilot | None] = {
+# samples a prompt. docs/watermarks/synonyms.md has the table with its sources. Where one model was
+# trained, models are taken to differ as after two exposures.
+MEASURED: Mapping[tuple[Answers, int], Measured | None] = {
     ("labels", 1): None,  # the evidence did not grow at all
-    ("labels", 2): Pilot.of_carriers(0.0104, 1_870).as_measured(4.21, 178),
-    ("labels", 3): Pilot.of_carriers(0.1255, 167).as_measured(9.29, 80),
-    ("labels", 4): Pilot.of_carriers(0.345, 61).as_measured(35.18, 178),
-    ("logprobs", 1): Pilot.of_carriers(0.0276, 620).as_measured(1.32, 178),
-    ("logprobs", 2): Pilot.of_carriers(0.123, 160).as_measured(10.69, 178),
-    ("logprobs", 3): Pilot.of_carriers(0.322, 60).as_measured(13.50, 80),
-    ("logprobs", 4): Pilot.of_carriers(0.449, 46).as_measured(45.57, 178),
+    ("labels", 2): _TWICE_LABELS,
+    ("labels", 3): Measured.of((9.29, 80), pilot=(0.1255, 167), between=_TWICE_LABELS.between),
+    ("labels", 4): Measured.of((35.18, 178), (39.58, 178), pilot=(0.345, 61)),
+    ("logprobs", 1): Measured.of(
+        *((1.32, 178), (1.01, 179), (2.31, 180), (1.90, 178), (0.55, 178), (1.83, 178)),
+        pilot=(0.0276, 620),
+    ),
+    ("logprobs", 2): _TWICE_LOGPROBS,
+    ("logprobs", 3): Measured.of((13.50, 80), pilot=(0.322, 60), between=_TWICE_LOGPROBS.between),
+    ("logprobs", 4): Measured.of((45.57, 178), (45.01, 178), pilot=(0.449, 46)),
 }
 
 
@@ -221,10 +239,10 @@ def plan_drawn(
     log10_e: float = 6.0,
     power: float = 0.9,
 ) -> DrawnPlan:
-    """The carriers of `synonyms` that a proof needs: `plan_drawn(3).carriers -> 69`.
+    """The carriers of `synonyms` that a proof needs: `plan_drawn(3).carriers -> 72`.
 
-    By what one carrier added to log E in trained models, as if the carriers were independent and
-    their sum were normal: a plan, not a promise.
+    By what one carrier added to log E in trained models, as if the carriers were independent, and
+    their sum and what models make of them were normal: a plan, not a promise.
     """
     _require(power=power)
     if log10_e <= 0 or not math.isfinite(log10_e):
@@ -233,32 +251,41 @@ def plan_drawn(
     if exposures < known[0]:
         raise UsageError(f"exposures are {known[0]} or more, not {exposures}")
     # nobody measured more: they do not need more carriers
-    pilot = MEASURED[answers, min(exposures, known[-1])]
-    if pilot is None:
+    measured = MEASURED[answers, min(exposures, known[-1])]
+    if measured is None:
         raise UsageError(
             f"with {exposures} exposure the answers alone showed nothing in the pilots, however "
             "many carriers there are: read log-probabilities (--answers logprobs), or rely on the "
             "loud channel"
         )
-    carriers = _carriers(pilot, log10_e * math.log(10), power)
+    carriers = _carriers(measured, log10_e * math.log(10), power)
     samples = USUAL_SAMPLES if answers == "labels" else 1
     return DrawnPlan(
         answers,
         exposures,
         log10_e,
         power,
-        pilot.nats,
+        measured.nats,
         carriers,
         carriers,
         carriers * samples,
         carriers * HIDDEN,
         math.ceil(carriers * HIDDEN / ELIGIBLE),
-        pilot.source,
+        measured.source,
     )
 
 
-def _carriers(pilot: Pilot, wanted: float, power: float) -> int:
-    """The least n with n nats - z spread sqrt(n) >= wanted: a quadratic in sqrt(n)."""
-    z = NormalDist().inv_cdf(power) * pilot.spread
-    root = (z + math.sqrt(max(0.0, z * z + 4 * pilot.nats * wanted))) / (2 * pilot.nats)
-    return math.ceil(root * root - 1e-6)
+def _carriers(measured: Measured, wanted: float, power: float) -> int:
+    """The least n with n nats - z sqrt(n spread^2 + n^2 between^2) >= wanted."""
+    z = NormalDist().inv_cdf(power)
+    nats, within, between = measured.nats, (z * measured.spread) ** 2, (z * measured.between) ** 2
+    if z > 0 and between >= nats**2:
+        most = NormalDist().cdf(nats / measured.between)
+        raise UsageError(
+            f"models differ so much in what a carrier adds that {most:.0%} of them show the mark, "
+            f"however many carriers there are: lower the power of {power:g}, or plan more exposures"
+        )
+    # (n nats - wanted)^2 = n within + n^2 between, of whose roots the larger has power above 1/2
+    square, middle = nats**2 - between, 2 * nats * wanted + within
+    root = math.sqrt(max(0.0, middle**2 - 4 * square * wanted**2))
+    return math.ceil((middle + math.copysign(root, z)) / (2 * square) - 1e-6)
