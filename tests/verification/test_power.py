@@ -11,6 +11,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from puzzlemark.cli.__main__ import application
+from puzzlemark.embedding.unmarked import FEWEST_CARRIERS
 from puzzlemark.errors import UsageError
 from puzzlemark.statistics.exact import EVEN, fisher, mcnemar
 from puzzlemark.verification.power import (
@@ -207,6 +208,10 @@ def test_models_that_differ_are_planned_for() -> None:
         of_models = drawn.normal(measured.nats, measured.between, 40_000)
         sums = drawn.normal(carriers * of_models, measured.spread * math.sqrt(carriers))
         assert np.mean(sums >= 6 * math.log(10)) == pytest.approx(power, abs=0.01)
+
+
+def test_embed_warns_of_fewer_carriers_than_are_planned() -> None:
+    assert round(plan_drawn(2).carriers, -2) == FEWEST_CARRIERS
 
 
 def test_what_no_number_of_carriers_shows_is_refused() -> None:

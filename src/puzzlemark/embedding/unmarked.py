@@ -27,7 +27,7 @@ from puzzlemark.watermarks.base import named
 
 OTHERS_TOLD = 2
 ODD_SHARE = 0.1  # of syntax errors: more, and the records are hardly in that language
-FEWEST_CARRIERS = 400  # that show two exposures from answers alone, in the pilots
+FEWEST_CARRIERS = 700  # show two exposures from answers alone nine times in ten: `power`
 HIDDEN_SHARE = 0.2  # carriers among the eligible: the precision of a perfect list of these
 REPEATED = "a line that the mark would change stands in another column, too"
 # A column that repeats the code of most records must be dropped, or nothing could be marked: the
