@@ -64,7 +64,7 @@ def page(records: Path) -> str:
         parts += _section(folder)
     explained = records / "explained.md"  # what a person reads in the tables
     if explained.exists():
-        parts.append(explained.read_text().replace("](../../", "](../"))
+        parts.append(explained.read_text().replace("](../", "]("))  # the page lies a folder higher
     return "\n".join(parts)
 
 
