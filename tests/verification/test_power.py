@@ -235,3 +235,7 @@ def test_what_the_pilots_could_not_show_is_refused() -> None:
         plan_drawn(0)
     with pytest.raises(UsageError, match="log10 e is 0"):
         plan_drawn(3, log10_e=0)
+    for beyond in (1e300, math.inf, math.nan, 1e-320):
+        with pytest.raises(UsageError, match="at most a million"):
+            plan_drawn(3, log10_e=beyond)
+    assert plan_drawn(3, log10_e=1e6).carriers > plan_drawn(3, log10_e=1e-6).carriers > 0

@@ -98,7 +98,7 @@ def page(records: Path) -> str:
     explained = records / "explained.md"  # what a person reads in the tables
     if explained.exists():
         # its links lead from the records' folder, those of the page from the folder above
-        parts.append(explained.read_text().replace("](../", "]("))  # the page lies a folder higher
+        parts.append(explained.read_text().replace("](../", "]("))
     return "\n".join(parts)
 
 

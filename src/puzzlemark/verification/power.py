@@ -245,8 +245,8 @@ def plan_drawn(
     their sum and what models make of them were normal: a plan, not a promise.
     """
     _require(power=power)
-    if log10_e <= 0 or not math.isfinite(log10_e):
-        raise UsageError(f"log10 e is {log10_e:g}; it is above 0, such as 6")
+    if not 1e-6 <= log10_e <= 1e6:
+        raise UsageError(f"log10 e is {log10_e:g}; it is above 0 and at most a million, such as 6")
     known = sorted(seen for kind, seen in MEASURED if kind == answers)
     if exposures < known[0]:
         raise UsageError(f"exposures are {known[0]} or more, not {exposures}")
